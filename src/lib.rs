@@ -7,5 +7,3 @@
 #![deny(clippy::print_stdout)]
 
 pub mod device;
-pub mod glsl;
-pub mod spirv;
