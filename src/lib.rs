@@ -7,3 +7,4 @@
 #![deny(clippy::print_stdout)]
 
 pub mod device;
+pub mod tensor;

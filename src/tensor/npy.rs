@@ -1,0 +1,49 @@
+//! The .npy format, version 1.0, as numpy's documentation of `numpy.lib.format` gives it.
+
+use std::io::{self, Write};
+
+use super::{Dtype, Tensor};
+
+/// Writes a tensor so that `numpy.load` reads it.
+///
+/// # Errors
+/// Whatever the writer says.
+pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> io::Result<()> {
+    let descr = match tensor.dtype() {
+        Dtype::F32 => "<f4",
+        Dtype::F16 => "<f2",
+        Dtype::U32 => "<u4",
+        Dtype::I32 => "<i4",
+    };
+    let shape: String = tensor
+        .shape()
+        .iter()
+        .map(|extent| format!("{extent},"))
+        .collect();
+    let mut header =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+    // Magic, version and length take 10 bytes; the data must start at a multiple of 64.
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let len = u16::try_from(header.len()).map_err(io::Error::other)?;
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&len.to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    out.write_all(tensor.bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dtype, Tensor, write_npy};
+
+    #[test]
+    fn the_data_starts_aligned_behind_a_header_that_names_the_shape() {
+        let mut bytes = Vec::new();
+        write_npy(&Tensor::new(Dtype::F32, &[2, 1], &[1.0, 2.0]), &mut bytes).expect("in memory");
+        assert_eq!(bytes.len(), 128 + 8);
+        assert!(String::from_utf8_lossy(&bytes).contains("'shape': (2,1,)"));
+        assert_eq!(&bytes[bytes.len() - 4..], 2.0f32.to_le_bytes());
+    }
+}
