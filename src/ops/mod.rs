@@ -1,0 +1,23 @@
+//! Ops: one record a file, all of them in [`ALL`].
+//!
+//! A newcomer copies `add.rs` and its kernels, and adds a `mod` line and an entry here.
+
+mod broadcast;
+mod case;
+mod plan;
+mod problem;
+mod record;
+mod reference;
+
+pub mod add;
+
+pub use case::{Case, CaseError, Cases};
+pub use plan::{Dispatch, Plan, PushValue, Scratch, Step, Target, Unsupported};
+pub use problem::Problem;
+pub use record::{
+    Attribute, Dim, Example, Gradient, Op, Operand, Order, Pass, Property, Role, Variant,
+};
+pub use reference::{Formula, Reference};
+
+/// Every op that comes with the lab, sorted by name.
+pub const ALL: &[&Op] = &[&add::OP];

@@ -1,0 +1,91 @@
+//! References: plain loops over a generic scalar.
+
+use super::Problem;
+use crate::numeric::{Bounded, Dual, Scalar};
+
+/// An op's mathematics. Slices are row-major; inputs come in record order, `InOut` included;
+/// results in record order of the written operands.
+pub trait Formula: Sync {
+    /// The op.
+    fn forward<S: Scalar>(&self, problem: &Problem<'_>, inputs: &[Vec<S>]) -> Vec<Vec<S>>;
+
+    /// Gradients of the inputs that have one, in record order.
+    ///
+    /// `outputs` is what the forward returned, `cotangents` has one entry per output. Index
+    /// operands arrive as whole numbers.
+    fn vjp<S: Scalar>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<S>],
+        outputs: &[Vec<S>],
+        cotangents: &[Vec<S>],
+    ) -> Vec<Vec<S>>;
+}
+
+/// [`Formula`] for every scalar that the checks use, so that a record can hold it.
+pub trait Reference: Sync {
+    /// Forward in f64.
+    fn forward(&self, problem: &Problem<'_>, inputs: &[Vec<f64>]) -> Vec<Vec<f64>>;
+    /// Forward with tangents.
+    fn forward_dual(&self, problem: &Problem<'_>, inputs: &[Vec<Dual>]) -> Vec<Vec<Dual>>;
+    /// Forward with error bounds.
+    fn forward_bounded<'m>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<Bounded<'m>>],
+    ) -> Vec<Vec<Bounded<'m>>>;
+    /// VJP in f64.
+    fn vjp(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<f64>],
+        outputs: &[Vec<f64>],
+        cotangents: &[Vec<f64>],
+    ) -> Vec<Vec<f64>>;
+    /// VJP with error bounds.
+    fn vjp_bounded<'m>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<Bounded<'m>>],
+        outputs: &[Vec<Bounded<'m>>],
+        cotangents: &[Vec<Bounded<'m>>],
+    ) -> Vec<Vec<Bounded<'m>>>;
+}
+
+impl<F: Formula> Reference for F {
+    fn forward(&self, problem: &Problem<'_>, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        Formula::forward(self, problem, inputs)
+    }
+
+    fn forward_dual(&self, problem: &Problem<'_>, inputs: &[Vec<Dual>]) -> Vec<Vec<Dual>> {
+        Formula::forward(self, problem, inputs)
+    }
+
+    fn forward_bounded<'m>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<Bounded<'m>>],
+    ) -> Vec<Vec<Bounded<'m>>> {
+        Formula::forward(self, problem, inputs)
+    }
+
+    fn vjp(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<f64>],
+        outputs: &[Vec<f64>],
+        cotangents: &[Vec<f64>],
+    ) -> Vec<Vec<f64>> {
+        Formula::vjp(self, problem, inputs, outputs, cotangents)
+    }
+
+    fn vjp_bounded<'m>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<Bounded<'m>>],
+        outputs: &[Vec<Bounded<'m>>],
+        cotangents: &[Vec<Bounded<'m>>],
+    ) -> Vec<Vec<Bounded<'m>>> {
+        Formula::vjp(self, problem, inputs, outputs, cotangents)
+    }
+}
