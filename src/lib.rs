@@ -7,3 +7,5 @@
 #![deny(clippy::print_stdout)]
 
 pub mod device;
+pub mod glsl;
+pub mod spirv;
