@@ -7,5 +7,8 @@
 #![deny(clippy::print_stdout)]
 
 pub mod device;
+pub mod glsl;
 pub mod numeric;
+pub mod ops;
+pub mod spirv;
 pub mod tensor;

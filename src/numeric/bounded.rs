@@ -31,11 +31,7 @@ impl<'m> Bounded<'m> {
     /// An operand that both sides know exactly.
     #[must_use]
     pub const fn exact(value: f64, model: &'m ErrorModel, structure: Structure) -> Self {
-        Self {
-            value,
-            error: 0.0,
-            model: Some((model, structure)),
-        }
+        Self { value, error: 0.0, model: Some((model, structure)) }
     }
 
     /// An operand that the kernel knows up to `error`.
@@ -70,17 +66,9 @@ impl<'m> Bounded<'m> {
                 error = f64::INFINITY;
             }
         } else {
-            error = if error.is_finite() {
-                0.0
-            } else {
-                f64::INFINITY
-            };
+            error = if error.is_finite() { 0.0 } else { f64::INFINITY };
         }
-        Self {
-            value,
-            error,
-            model,
-        }
+        Self { value, error, model }
     }
 
     fn is_exact_integer(self) -> bool {
@@ -93,11 +81,7 @@ impl<'m> Bounded<'m> {
             && b.is_exact_integer()
             && value.abs() <= EXACT_INTEGER
             && value.fract() == 0.0;
-        let step = if exact {
-            0.0
-        } else {
-            2.0 * F32_EPS * (value.abs() + propagated)
-        };
+        let step = if exact { 0.0 } else { 2.0 * F32_EPS * (value.abs() + propagated) };
         Self::rounded(value, propagated, step, a.joined(b))
     }
 
@@ -133,11 +117,7 @@ impl Mul for Bounded<'_> {
 
 /// `|factor| * error`, where an exact operand contributes nothing even next to an infinity.
 fn scaled(factor: f64, error: f64) -> f64 {
-    if error == 0.0 || factor == 0.0 {
-        0.0
-    } else {
-        factor.abs() * error
-    }
+    if error == 0.0 || factor == 0.0 { 0.0 } else { factor.abs() * error }
 }
 
 impl Div for Bounded<'_> {
@@ -165,20 +145,13 @@ impl Div for Bounded<'_> {
 impl Neg for Bounded<'_> {
     type Output = Self;
     fn neg(self) -> Self {
-        Self {
-            value: -self.value,
-            ..self
-        }
+        Self { value: -self.value, ..self }
     }
 }
 
 impl Scalar for Bounded<'_> {
     fn constant(value: f64) -> Self {
-        Self {
-            value,
-            error: 0.0,
-            model: None,
-        }
+        Self { value, error: 0.0, model: None }
     }
 
     fn value(self) -> f64 {
@@ -192,16 +165,8 @@ impl Scalar for Bounded<'_> {
 
     fn ln(self) -> Self {
         let value = libm::log(self.value);
-        let relative = if self.error == 0.0 {
-            0.0
-        } else {
-            self.error / self.value.abs()
-        };
-        let propagated = if relative < 1.0 {
-            -libm::log1p(-relative)
-        } else {
-            f64::INFINITY
-        };
+        let relative = if self.error == 0.0 { 0.0 } else { self.error / self.value.abs() };
+        let propagated = if relative < 1.0 { -libm::log1p(-relative) } else { f64::INFINITY };
         self.builtin(Builtin::Log, value, propagated)
     }
 
@@ -226,16 +191,8 @@ impl Scalar for Bounded<'_> {
     }
 
     fn max(self, other: Self) -> Self {
-        let value = if other.value > self.value {
-            other.value
-        } else {
-            self.value
-        };
-        Self {
-            value,
-            error: self.error.max(other.error),
-            model: self.joined(other),
-        }
+        let value = if other.value > self.value { other.value } else { self.value };
+        Self { value, error: self.error.max(other.error), model: self.joined(other) }
     }
 
     fn sum(terms: impl IntoIterator<Item = Self>) -> Self {
@@ -252,11 +209,8 @@ impl Scalar for Bounded<'_> {
         exact &= magnitude <= EXACT_INTEGER;
         let structure = model.map_or(Structure::Structured, |(_, structure)| structure);
         let factor = ErrorModel::sum_factor(structure, count);
-        let step = if exact || count < 2 {
-            0.0
-        } else {
-            factor * F32_EPS * (magnitude + propagated)
-        };
+        let step =
+            if exact || count < 2 { 0.0 } else { factor * F32_EPS * (magnitude + propagated) };
         // An intermediate sum may overflow although the result doesn't.
         if value.is_finite() && magnitude > f64::from(f32::MAX) {
             propagated = f64::INFINITY;
@@ -283,11 +237,7 @@ mod tests {
     fn a_sum_follows_the_table_of_bounds() {
         let sum: Bounded<'_> = Scalar::sum((0..64).map(|_| exact(0.1)));
         let want = (4.0 + 16.0) * F32_EPS * 6.4;
-        assert!(
-            (sum.error / want - 1.0).abs() < 1e-9,
-            "{} and {want}",
-            sum.error
-        );
+        assert!((sum.error / want - 1.0).abs() < 1e-9, "{} and {want}", sum.error);
     }
 
     #[test]

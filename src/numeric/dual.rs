@@ -23,11 +23,7 @@ impl Dual {
 
     fn chain(self, value: f64, slope: f64) -> Self {
         // A zero tangent stays zero even where the slope is infinite, as at sqrt(0).
-        let tangent = if self.tangent == 0.0 {
-            0.0
-        } else {
-            slope * self.tangent
-        };
+        let tangent = if self.tangent == 0.0 { 0.0 } else { slope * self.tangent };
         Self { value, tangent }
     }
 }
@@ -49,10 +45,7 @@ impl Sub for Dual {
 impl Mul for Dual {
     type Output = Self;
     fn mul(self, o: Self) -> Self {
-        Self::new(
-            self.value * o.value,
-            self.tangent * o.value + self.value * o.tangent,
-        )
+        Self::new(self.value * o.value, self.tangent * o.value + self.value * o.tangent)
     }
 }
 
@@ -105,11 +98,7 @@ impl Scalar for Dual {
     }
 
     fn max(self, other: Self) -> Self {
-        if other.value > self.value {
-            other
-        } else {
-            self
-        }
+        if other.value > self.value { other } else { self }
     }
 
     fn sum(terms: impl IntoIterator<Item = Self>) -> Self {
@@ -130,9 +119,7 @@ mod tests {
             ("tanh", Dual::tanh),
             ("erf", Dual::erf),
             ("square", |x| x * x),
-            ("ratio", |x| {
-                (x - Dual::constant(3.0)) / (x + Dual::constant(1.0))
-            }),
+            ("ratio", |x| (x - Dual::constant(3.0)) / (x + Dual::constant(1.0))),
         ];
         let (x, h) = (0.7, 1e-6);
         for (name, rule) in rules {

@@ -24,14 +24,8 @@ pub enum Builtin {
 
 impl Builtin {
     /// All of them, in the order of their discriminants.
-    pub const ALL: [Self; 6] = [
-        Self::Div,
-        Self::Sqrt,
-        Self::InverseSqrt,
-        Self::Exp,
-        Self::Log,
-        Self::Tanh,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Div, Self::Sqrt, Self::InverseSqrt, Self::Exp, Self::Log, Self::Tanh];
 
     /// The name in GLSL.
     #[must_use]

@@ -43,11 +43,7 @@ impl Stream {
     /// A magnitude in [0.5, 1.5) with a random sign: the cotangent draw that misses no single entry.
     pub fn cotangent(&mut self) -> f64 {
         let magnitude = self.uniform(0.5, 1.5);
-        if self.unit() < 0.5 {
-            -magnitude
-        } else {
-            magnitude
-        }
+        if self.unit() < 0.5 { -magnitude } else { magnitude }
     }
 
     /// Uniform in 0..count.

@@ -17,11 +17,7 @@ pub fn ulp_of(dtype: Dtype, value: f64) -> f64 {
         Dtype::F16 => (10, -14),
         Dtype::U32 | Dtype::I32 => return 0.0,
     };
-    let exponent = if value == 0.0 {
-        min_exponent
-    } else {
-        libm::ilogb(value).max(min_exponent)
-    };
+    let exponent = if value == 0.0 { min_exponent } else { libm::ilogb(value).max(min_exponent) };
     libm::ldexp(1.0, exponent - mantissa_bits)
 }
 
@@ -35,11 +31,7 @@ pub fn next_after(dtype: Dtype, value: f64, towards: f64) -> f64 {
             let value = dtype.round(value);
             let stepped = dtype.round(value + direction * ulp_of(dtype, value));
             // Just above a power of two the step below is half an ulp; rounding takes care of it.
-            if stepped == value {
-                value + direction * ulp_of(dtype, value)
-            } else {
-                stepped
-            }
+            if stepped == value { value + direction * ulp_of(dtype, value) } else { stepped }
         }
     }
 }

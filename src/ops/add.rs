@@ -24,11 +24,7 @@ pub const OP: Op = Op {
     dims: &[Dim::new("rows", 8), Dim::new("cols", 64)],
     attributes: &[BROADCAST],
     dtypes: &[Dtype::F32, Dtype::F16],
-    operands: &[
-        Operand::input("a", full),
-        Operand::input("b", narrow),
-        Operand::output("y", full),
-    ],
+    operands: &[Operand::input("a", full), Operand::input("b", narrow), Operand::output("y", full)],
     reference: &Add,
     // 1 + 10, 2 + 20; 3 + 10, 4 + 20: one row of b serves both rows.
     example: Example {
@@ -42,10 +38,7 @@ pub const OP: Op = Op {
         Variant::forward("unrolled", unrolled).in_place(&[("a", "y")]),
         Variant::vjp("vjp_naive", vjp_naive).in_place(&[("gy", "ga")]),
     ],
-    properties: &[
-        Property::Linear(&["a", "b"]),
-        Property::RowsIndependent(&["a", "b"]),
-    ],
+    properties: &[Property::Linear(&["a", "b"]), Property::RowsIndependent(&["a", "b"])],
 };
 
 struct Add;

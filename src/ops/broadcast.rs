@@ -3,24 +3,25 @@
 use super::{Attribute, Dispatch, Problem};
 
 /// Bit 0: one row serves all rows. Bit 1: one column serves all columns.
-pub const BROADCAST: Attribute = Attribute { name: "broadcast", values: &[0.0, 1.0, 2.0, 3.0] };
+pub(super) const BROADCAST: Attribute =
+    Attribute { name: "broadcast", values: &[0.0, 1.0, 2.0, 3.0] };
 
 /// Shape of the full operands.
 #[must_use]
-pub fn full(p: &Problem<'_>) -> Vec<usize> {
+pub(super) fn full(p: &Problem<'_>) -> Vec<usize> {
     vec![p.dim("rows"), p.dim("cols")]
 }
 
 /// Shape of the operand that is broadcast.
 #[must_use]
-pub fn narrow(p: &Problem<'_>) -> Vec<usize> {
+pub(super) fn narrow(p: &Problem<'_>) -> Vec<usize> {
     let (over_rows, over_cols) = sides(p);
     vec![if over_rows { 1 } else { p.dim("rows") }, if over_cols { 1 } else { p.dim("cols") }]
 }
 
 /// Flat index into the broadcast operand for a flat index into a full one.
 #[must_use]
-pub fn narrow_index(p: &Problem<'_>, flat: usize) -> usize {
+pub(super) fn narrow_index(p: &Problem<'_>, flat: usize) -> usize {
     let cols = p.dim("cols");
     let (row_stride, col_stride) = strides(p);
     (flat / cols) * row_stride + (flat % cols) * col_stride
@@ -28,7 +29,7 @@ pub fn narrow_index(p: &Problem<'_>, flat: usize) -> usize {
 
 /// Adds the push constants that the kernels need to follow [`narrow_index`].
 #[must_use]
-pub fn push(dispatch: Dispatch, p: &Problem<'_>) -> Dispatch {
+pub(super) fn push(dispatch: Dispatch, p: &Problem<'_>) -> Dispatch {
     let (row_stride, col_stride) = strides(p);
     dispatch
         .push("cols", p.dim("cols"))

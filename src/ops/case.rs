@@ -97,7 +97,10 @@ impl Case {
             } else if let Some(dtype) = op.dtypes.iter().find(|d| d.to_string() == part) {
                 case.dtype = *dtype;
             } else {
-                return Err(fail(format!("`{part}` is neither a regime nor a type of {}", op.name)));
+                return Err(fail(format!(
+                    "`{part}` is neither a regime nor a type of {}",
+                    op.name
+                )));
             }
         }
         for (dim, value) in op.dims.iter().zip(dims) {

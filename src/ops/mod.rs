@@ -11,6 +11,9 @@ mod reference;
 
 pub mod add;
 
+#[cfg(test)]
+mod tests;
+
 pub use case::{Case, CaseError, Cases};
 pub use plan::{Dispatch, Plan, PushValue, Scratch, Step, Target, Unsupported};
 pub use problem::Problem;

@@ -246,7 +246,7 @@ impl Plan {
 #[macro_export]
 macro_rules! kernel {
     ($path:literal) => {
-        $crate::glsl::Source::embedded(
+        $crate::glsl::Source::new(
             $path,
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/", $path)),
         )

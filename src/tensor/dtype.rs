@@ -50,22 +50,10 @@ impl Dtype {
     #[must_use]
     pub fn encode(self, values: &[f64]) -> Vec<u8> {
         match self {
-            Self::F32 => values
-                .iter()
-                .flat_map(|v| to_f32(*v).to_le_bytes())
-                .collect(),
-            Self::F16 => values
-                .iter()
-                .flat_map(|v| f16::from_f64(*v).to_le_bytes())
-                .collect(),
-            Self::U32 => values
-                .iter()
-                .flat_map(|v| to_u32(*v).to_le_bytes())
-                .collect(),
-            Self::I32 => values
-                .iter()
-                .flat_map(|v| to_i32(*v).to_le_bytes())
-                .collect(),
+            Self::F32 => values.iter().flat_map(|v| to_f32(*v).to_le_bytes()).collect(),
+            Self::F16 => values.iter().flat_map(|v| f16::from_f64(*v).to_le_bytes()).collect(),
+            Self::U32 => values.iter().flat_map(|v| to_u32(*v).to_le_bytes()).collect(),
+            Self::I32 => values.iter().flat_map(|v| to_i32(*v).to_le_bytes()).collect(),
         }
     }
 
@@ -87,26 +75,15 @@ impl Dtype {
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
-    bytes
-        .as_chunks::<4>()
-        .0
-        .iter()
-        .map(|word| u32::from_le_bytes(*word))
+    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "rounding to storage is the point"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "rounding to storage is the point")]
 fn to_f32(value: f64) -> f32 {
     value as f32
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "saturates"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn to_u32(value: f64) -> u32 {
     value as u32
 }

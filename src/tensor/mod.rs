@@ -26,16 +26,8 @@ impl Tensor {
     /// When `shape` doesn't multiply to the number of values.
     #[must_use]
     pub fn new(dtype: Dtype, shape: &[usize], values: &[f64]) -> Self {
-        assert_eq!(
-            shape.iter().product::<usize>(),
-            values.len(),
-            "shape {shape:?}"
-        );
-        Self {
-            dtype,
-            shape: shape.to_vec(),
-            bytes: dtype.encode(values),
-        }
+        assert_eq!(shape.iter().product::<usize>(), values.len(), "shape {shape:?}");
+        Self { dtype, shape: shape.to_vec(), bytes: dtype.encode(values) }
     }
 
     /// Takes bytes that a device wrote.
@@ -45,16 +37,8 @@ impl Tensor {
     #[must_use]
     pub fn from_bytes(dtype: Dtype, shape: &[usize], bytes: Vec<u8>) -> Self {
         let len: usize = shape.iter().product();
-        assert_eq!(
-            len * dtype.size_bytes(),
-            bytes.len(),
-            "shape {shape:?} of {dtype}"
-        );
-        Self {
-            dtype,
-            shape: shape.to_vec(),
-            bytes,
-        }
+        assert_eq!(len * dtype.size_bytes(), bytes.len(), "shape {shape:?} of {dtype}");
+        Self { dtype, shape: shape.to_vec(), bytes }
     }
 
     /// Element type.

@@ -15,11 +15,7 @@ pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> io::Result<()> {
         Dtype::U32 => "<u4",
         Dtype::I32 => "<i4",
     };
-    let shape: String = tensor
-        .shape()
-        .iter()
-        .map(|extent| format!("{extent},"))
-        .collect();
+    let shape: String = tensor.shape().iter().map(|extent| format!("{extent},")).collect();
     let mut header =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
     // Magic, version and length take 10 bytes; the data must start at a multiple of 64.

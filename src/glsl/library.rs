@@ -1,0 +1,53 @@
+//! The includes that come with the lab, embedded in the binary.
+
+use super::{GlslError, Includes, Source};
+
+/// Every file of `glsl/include` by its name, sorted; a test holds the table to the folder.
+pub const LIBRARY: &[(&str, &str)] = &[
+    ("element.glsl", include_str!("../../glsl/include/element.glsl")),
+    ("flat.glsl", include_str!("../../glsl/include/flat.glsl")),
+];
+
+/// The files of [`LIBRARY`], shown in messages as `include/<name>`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Library;
+
+impl Includes for Library {
+    fn find(&self, name: &str, _from: &str) -> Result<Option<Source>, GlslError> {
+        let entry = LIBRARY.iter().find(|(file, _)| *file == name);
+        Ok(entry.map(|(file, text)| Source::new(format!("include/{file}"), *text)))
+    }
+
+    fn places(&self, _from: &str) -> Vec<String> {
+        vec!["the library of vklab".to_owned()]
+    }
+
+    fn names(&self, _from: &str) -> Vec<String> {
+        LIBRARY.iter().map(|(file, _)| (*file).to_owned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::LIBRARY;
+
+    #[test]
+    fn the_table_equals_the_folder() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("glsl/include");
+        let mut on_disk: Vec<(String, String)> = Vec::new();
+        if folder.is_dir() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+                on_disk.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+        on_disk.sort();
+        let table: Vec<(String, String)> =
+            LIBRARY.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        assert_eq!(table, on_disk);
+    }
+}
