@@ -7,4 +7,5 @@
 #![deny(clippy::print_stdout)]
 
 pub mod device;
+pub mod memory;
 pub mod tensor;
