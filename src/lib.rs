@@ -6,8 +6,10 @@
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout)]
 
+pub mod check;
 pub mod device;
 pub mod glsl;
+pub mod memory;
 pub mod numeric;
 pub mod ops;
 pub mod spirv;
