@@ -7,3 +7,5 @@
 #![deny(clippy::print_stdout)]
 
 pub mod device;
+#[expect(unsafe_code, reason = "the one module that calls Vulkan")]
+pub mod vulkan;
