@@ -14,3 +14,4 @@ pub mod numeric;
 pub mod ops;
 pub mod spirv;
 pub mod tensor;
+pub mod vulkan;
