@@ -161,11 +161,7 @@ mod tests {
             "/* c */ #include/* d */\"a/b.glsl\" /* e */",
         ];
         for text in spellings {
-            assert_eq!(
-                scan(text),
-                [Line::Include("a/b.glsl".to_owned())],
-                "{text}"
-            );
+            assert_eq!(scan(text), [Line::Include("a/b.glsl".to_owned())], "{text}");
         }
         assert_eq!(
             scan("#include \"a//b.glsl\""),
@@ -175,7 +171,13 @@ mod tests {
 
     #[test]
     fn other_includes_are_malformed() {
-        for text in ["#include", "#include NAME", "#include \"a", "#include \"\"", "#include <a\""] {
+        for text in [
+            "#include",
+            "#include NAME",
+            "#include \"a",
+            "#include \"\"",
+            "#include <a\"",
+        ] {
             assert_eq!(scan(text), [Line::MalformedInclude], "{text}");
         }
         assert_eq!(scan("#includes \"a\""), [Line::Other]);
@@ -184,10 +186,19 @@ mod tests {
     #[test]
     fn comments_and_continued_lines_hide_directives() {
         assert_eq!(scan("// #include \"a\""), [Line::Blank]);
-        assert_eq!(scan("/* x\n#include \"a\"\n*/"), [Line::Blank, Line::Blank, Line::Blank]);
+        assert_eq!(
+            scan("/* x\n#include \"a\"\n*/"),
+            [Line::Blank, Line::Blank, Line::Blank]
+        );
         assert_eq!(scan("// x \\\n#include \"a\""), [Line::Blank, Line::Blank]);
-        assert_eq!(scan("#define X \\\n#include \"a\""), [Line::Other, Line::Other]);
-        assert_eq!(scan("/**/ int a; /*\n*/ #endif"), [Line::Other, Line::EndIf]);
+        assert_eq!(
+            scan("#define X \\\n#include \"a\""),
+            [Line::Other, Line::Other]
+        );
+        assert_eq!(
+            scan("/**/ int a; /*\n*/ #endif"),
+            [Line::Other, Line::EndIf]
+        );
     }
 
     #[test]
