@@ -7,6 +7,7 @@
 #![deny(clippy::print_stdout)]
 
 pub mod check;
+pub mod check;
 pub mod device;
 pub mod glsl;
 pub mod memory;
