@@ -7,7 +7,6 @@
 #![deny(clippy::print_stdout)]
 
 pub mod check;
-pub mod check;
 pub mod device;
 pub mod glsl;
 pub mod memory;
@@ -15,4 +14,5 @@ pub mod numeric;
 pub mod ops;
 pub mod spirv;
 pub mod tensor;
+#[expect(unsafe_code, reason = "Vulkan is a C interface; each block names the rule it relies on")]
 pub mod vulkan;

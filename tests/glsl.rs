@@ -49,10 +49,7 @@ fn both_modules_are_for_vulkan_1_1() {
 
 #[test]
 fn a_newer_target_is_a_declared_need() {
-    for (target, version) in [
-        (Target::Vulkan12, 0x0001_0500),
-        (Target::Vulkan13, 0x0001_0600),
-    ] {
+    for (target, version) in [(Target::Vulkan12, 0x0001_0500), (Target::Vulkan13, 0x0001_0600)] {
         let mut build = kernel(EMPTY);
         build.target = target;
         let modules = compile_with(&build, &Library).unwrap();
@@ -64,10 +61,7 @@ fn a_newer_target_is_a_declared_need() {
 
 #[test]
 fn an_error_names_the_file_and_line_of_an_include() {
-    let root = folder(&[(
-        "inc.glsl",
-        "float twice(float v)\n{\n    return w * 2.0;\n}\n",
-    )]);
+    let root = folder(&[("inc.glsl", "float twice(float v)\n{\n    return w * 2.0;\n}\n")]);
     let text = "#version 450\n#include \"inc.glsl\"\nlayout(local_size_x = 8) in;\n\
                 void main() {\n    float a = b;\n}\n";
     let includes = Folders::new([root.path().to_path_buf()]);
@@ -81,10 +75,7 @@ fn an_error_names_the_file_and_line_of_an_include() {
         format!("{inc}:3: error: 'w' : undeclared identifier\n    return w * 2.0;")
     );
     let last = diagnostics.last().unwrap();
-    assert_eq!(
-        last.to_string(),
-        "k.comp:5: error: 'b' : undeclared identifier\n    float a = b;"
-    );
+    assert_eq!(last.to_string(), "k.comp:5: error: 'b' : undeclared identifier\n    float a = b;");
 }
 
 #[test]
@@ -112,10 +103,7 @@ fn an_include_that_no_branch_reaches_may_be_missing() {
     let GlslError::MissingInclude { name, site, .. } = error else {
         panic!("{error}");
     };
-    assert_eq!(
-        (name.as_str(), site.file.as_str(), site.line),
-        ("absent.glsl", "k.comp", 3)
-    );
+    assert_eq!((name.as_str(), site.file.as_str(), site.line), ("absent.glsl", "k.comp", 3));
 }
 
 #[test]
@@ -184,10 +172,7 @@ fn an_absent_program_is_an_error_that_says_what_to_install() {
         backend: Backend::Glslc("vklab-no-such-glslc".into()),
         cache: None,
     });
-    let error = compiler
-        .unwrap()
-        .compile(&kernel(EMPTY), &Library)
-        .unwrap_err();
+    let error = compiler.unwrap().compile(&kernel(EMPTY), &Library).unwrap_err();
     assert!(matches!(error, GlslError::NoCompiler { .. }), "{error}");
     assert!(error.to_string().contains("install glslc"), "{error}");
 }
@@ -219,11 +204,8 @@ fn a_program_is_given_the_text_and_its_answer_is_read() {
 }
 
 fn cached(folder: &Path) -> Compiler {
-    Compiler::new(CompilerOptions {
-        backend: Backend::Auto,
-        cache: Some(folder.to_path_buf()),
-    })
-    .unwrap()
+    Compiler::new(CompilerOptions { backend: Backend::Auto, cache: Some(folder.to_path_buf()) })
+        .unwrap()
 }
 
 #[test]
@@ -251,11 +233,7 @@ fn the_cache_serves_what_is_the_same_and_only_that() {
     for build in &changed {
         compiler.compile(build, &Library).unwrap();
     }
-    let expected = CacheCounts {
-        hit_count: 1,
-        miss_count: 6,
-        ..CacheCounts::default()
-    };
+    let expected = CacheCounts { hit_count: 1, miss_count: 6, ..CacheCounts::default() };
     assert_eq!(compiler.cache_counts(), expected);
 }
 
@@ -264,12 +242,7 @@ fn a_damaged_entry_is_compiled_anew() {
     let root = tempfile::tempdir().unwrap();
     let compiler = cached(root.path());
     let first = compiler.compile(&kernel(EMPTY), &Library).unwrap();
-    let entry = fs::read_dir(root.path())
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let entry = fs::read_dir(root.path()).unwrap().next().unwrap().unwrap().path();
     let whole = fs::read(&entry).unwrap();
     let mut altered = whole.clone();
     *altered.last_mut().unwrap() ^= 1;

@@ -27,28 +27,16 @@ fn device() -> VulkanDevice {
 }
 
 fn validated() -> VulkanDevice {
-    let options = OpenOptions {
-        validate: Validation::On,
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { validate: Validation::On, ..OpenOptions::default() };
     open(&lavapipe(), &options).expect("the tests need the validation layer")
 }
 
 fn kernel(name: &str, source: &str, bindings: u32, push_bytes: u32) -> Kernel {
     let compiler = shaderc::Compiler::new().expect("shaderc starts");
     let mut options = shaderc::CompileOptions::new().expect("shaderc takes options");
-    options.set_target_env(
-        shaderc::TargetEnv::Vulkan,
-        shaderc::EnvVersion::Vulkan1_1 as u32,
-    );
+    options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_1 as u32);
     let module = compiler
-        .compile_into_spirv(
-            source,
-            shaderc::ShaderKind::Compute,
-            name,
-            "main",
-            Some(&options),
-        )
+        .compile_into_spirv(source, shaderc::ShaderKind::Compute, name, "main", Some(&options))
         .expect("the test's GLSL compiles");
     Kernel {
         name: name.into(),
@@ -81,49 +69,24 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 }
 
 fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
 fn bind(binding: u32, buffer: BufferId, offset_bytes: u64, range_bytes: u64) -> Binding {
-    let extent = Extent {
-        offset_bytes,
-        range_bytes,
-        logical_bytes: range_bytes,
-    };
-    Binding {
-        set: 0,
-        binding,
-        buffer,
-        extent,
-    }
+    let extent = Extent { offset_bytes, range_bytes, logical_bytes: range_bytes };
+    Binding { set: 0, binding, buffer, extent }
 }
 
 fn dispatch(kernel: KernelId, bindings: Vec<Binding>, push: &[u32], groups: u32) -> Command {
-    Command::Dispatch {
-        kernel,
-        bindings,
-        push: bytes(push),
-        groups: [groups, 1, 1],
-    }
+    Command::Dispatch { kernel, bindings, push: bytes(push), groups: [groups, 1, 1] }
 }
 
 fn upload(buffer: BufferId, data: &[u32]) -> Command {
-    Command::Upload {
-        buffer,
-        offset_bytes: 0,
-        data: bytes(data),
-    }
+    Command::Upload { buffer, offset_bytes: 0, data: bytes(data) }
 }
 
 fn download(buffer: BufferId, offset_bytes: u64, len_bytes: u64) -> Command {
-    Command::Download {
-        buffer,
-        offset_bytes,
-        len_bytes,
-    }
+    Command::Download { buffer, offset_bytes, len_bytes }
 }
 
 fn run(device: &mut VulkanDevice, commands: Vec<Command>) -> Outcome {
@@ -132,11 +95,7 @@ fn run(device: &mut VulkanDevice, commands: Vec<Command>) -> Outcome {
 }
 
 fn refusal(device: &mut VulkanDevice, command: Command) -> DeviceError {
-    device
-        .submit(&Recording {
-            commands: vec![command],
-        })
-        .expect_err("is refused")
+    device.submit(&Recording { commands: vec![command] }).expect_err("is refused")
 }
 
 #[test]
@@ -149,10 +108,7 @@ fn devices_are_listed_with_what_they_can_do() {
     assert!(limits.shared_bytes >= 16384);
     assert!(limits.storage_range_bytes >= 1 << 27);
     assert!(limits.subgroup_size.is_power_of_two());
-    assert_eq!(
-        (limits.timestamp_bits, limits.timestamp_period_ns),
-        (64, 1.0)
-    );
+    assert_eq!((limits.timestamp_bits, limits.timestamp_period_ns), (64, 1.0));
     let features = found.info.features;
     assert!(features.storage_f16 && features.arithmetic_f16 && features.float64);
     assert!(features.atomic_add_f32 && features.subgroup_arithmetic);
@@ -188,19 +144,9 @@ fn fills_and_undefined_parts() {
     let outcome = run(
         &mut device,
         vec![
-            Command::Fill {
-                buffer: x,
-                offset_bytes: 0,
-                len_bytes: 32,
-                word: 1,
-            },
+            Command::Fill { buffer: x, offset_bytes: 0, len_bytes: 32, word: 1 },
             Command::Barrier,
-            Command::Undefine {
-                buffer: x,
-                offset_bytes: 8,
-                len_bytes: 12,
-                pattern: 0x7fc0_1234,
-            },
+            Command::Undefine { buffer: x, offset_bytes: 8, len_bytes: 12, pattern: 0x7fc0_1234 },
             Command::Barrier,
             download(x, 0, 32),
             Command::Retire { buffer: x },
@@ -232,21 +178,11 @@ fn dispatches_without_barriers_split_too() {
     let scale = device.load(&scale()).expect("loads");
     let x = device.allocate("x", 64 * 1300).expect("allocates");
     let mut commands = vec![
-        Command::Fill {
-            buffer: x,
-            offset_bytes: 0,
-            len_bytes: 64 * 1300,
-            word: 3,
-        },
+        Command::Fill { buffer: x, offset_bytes: 0, len_bytes: 64 * 1300, word: 3 },
         Command::Barrier,
     ];
     for part in 0..1300 {
-        commands.push(dispatch(
-            scale,
-            vec![bind(0, x, part * 64, 64)],
-            &[16, 1],
-            1,
-        ));
+        commands.push(dispatch(scale, vec![bind(0, x, part * 64, 64)], &[16, 1], 1));
     }
     commands.extend([Command::Barrier, download(x, 0, 64 * 1300)]);
     let got = words(&run(&mut device, commands).downloads[0]);
@@ -271,20 +207,12 @@ fn a_binding_shows_its_range_and_no_more() {
         vec![
             upload(x, &data),
             Command::Barrier,
-            dispatch(
-                length,
-                vec![bind(1, y, 0, 8), bind(0, x, 4 * align, 20)],
-                &[],
-                1,
-            ),
+            dispatch(length, vec![bind(1, y, 0, 8), bind(0, x, 4 * align, 20)], &[], 1),
             Command::Barrier,
             download(y, 0, 8),
         ],
     );
-    assert_eq!(
-        words(&outcome.downloads[0]),
-        [5, u32::try_from(align).expect("is small")]
-    );
+    assert_eq!(words(&outcome.downloads[0]), [5, u32::try_from(align).expect("is small")]);
 }
 
 #[test]
@@ -300,30 +228,14 @@ fn bindings_in_several_sets() {
     sets.bindings = vec![(0, 3), (2, 0), (2, 1)];
     let sets = device.load(&sets).expect("loads");
     let x = device.allocate("x", 256).expect("allocates");
-    let binding = |set, binding, offset| Binding {
-        set,
-        ..bind(binding, x, offset, 4)
-    };
+    let binding = |set, binding, offset| Binding { set, ..bind(binding, x, offset, 4) };
     let outcome = run(
         &mut device,
         vec![
-            Command::Upload {
-                buffer: x,
-                offset_bytes: 0,
-                data: bytes(&[4]),
-            },
-            Command::Upload {
-                buffer: x,
-                offset_bytes: 64,
-                data: bytes(&[2]),
-            },
+            Command::Upload { buffer: x, offset_bytes: 0, data: bytes(&[4]) },
+            Command::Upload { buffer: x, offset_bytes: 64, data: bytes(&[2]) },
             Command::Barrier,
-            dispatch(
-                sets,
-                vec![binding(2, 1, 128), binding(0, 3, 0), binding(2, 0, 64)],
-                &[],
-                1,
-            ),
+            dispatch(sets, vec![binding(2, 1, 128), binding(0, 3, 0), binding(2, 0, 64)], &[], 1),
             Command::Barrier,
             download(x, 128, 4),
         ],
@@ -339,11 +251,7 @@ fn specialization_constants_replace_defaults() {
     let nine = device.load(&times_nine).expect("loads");
     let two = device.load(&scale()).expect("loads");
     assert_ne!(nine, two);
-    assert_eq!(
-        device.load(&times_nine).expect("loads"),
-        nine,
-        "the same kernel is built once"
-    );
+    assert_eq!(device.load(&times_nine).expect("loads"), nine, "the same kernel is built once");
     let x = device.allocate("x", 4).expect("allocates");
     let binding = vec![bind(0, x, 0, 4)];
     let outcome = run(
@@ -389,34 +297,19 @@ fn submissions_overlap_and_finish_in_any_order_of_waiting() {
     let x = device.allocate("x", 4).expect("allocates");
     let y = device.allocate("y", 4).expect("allocates");
     let of = |buffer, word| Recording {
-        commands: vec![
-            upload(buffer, &[word]),
-            Command::Barrier,
-            download(buffer, 0, 4),
-        ],
+        commands: vec![upload(buffer, &[word]), Command::Barrier, download(buffer, 0, 4)],
     };
     let first = device.submit(&of(x, 1)).expect("submits");
     let second = device.submit(&of(y, 2)).expect("submits");
-    assert_eq!(
-        words(&device.wait(second, LONG).expect("finishes").downloads[0]),
-        [2]
-    );
+    assert_eq!(words(&device.wait(second, LONG).expect("finishes").downloads[0]), [2]);
     let end = Instant::now() + LONG;
     while !device.is_done(first).expect("is known") {
         assert!(Instant::now() < end);
     }
-    let busy = device
-        .free(x)
-        .expect_err("nobody waited for the first submission");
+    let busy = device.free(x).expect_err("nobody waited for the first submission");
     assert!(busy.to_string().contains("nobody has waited for"), "{busy}");
-    assert_eq!(
-        words(&device.wait(first, LONG).expect("finishes").downloads[0]),
-        [1]
-    );
-    assert!(matches!(
-        device.wait(first, LONG),
-        Err(DeviceError::Driver { .. })
-    ));
+    assert_eq!(words(&device.wait(first, LONG).expect("finishes").downloads[0]), [1]);
+    assert!(matches!(device.wait(first, LONG), Err(DeviceError::Driver { .. })));
     device.free(x).expect("is free now");
     assert!(matches!(device.free(x), Err(DeviceError::Driver { .. })));
 }
@@ -429,17 +322,10 @@ fn malformed_recordings_are_refused() {
     let gone = device.allocate("gone", 64).expect("allocates");
     device.free(gone).expect("frees");
     let whole = || vec![bind(0, x, 0, 64)];
-    let upload_at = |offset_bytes, len| Command::Upload {
-        buffer: x,
-        offset_bytes,
-        data: vec![0; len],
-    };
-    let fill = |offset_bytes, len_bytes| Command::Fill {
-        buffer: x,
-        offset_bytes,
-        len_bytes,
-        word: 0,
-    };
+    let upload_at =
+        |offset_bytes, len| Command::Upload { buffer: x, offset_bytes, data: vec![0; len] };
+    let fill =
+        |offset_bytes, len_bytes| Command::Fill { buffer: x, offset_bytes, len_bytes, word: 0 };
     let cases = [
         (upload_at(0, 0), "multiples of 4"),
         (upload_at(0, 6), "multiples of 4"),
@@ -451,50 +337,20 @@ fn malformed_recordings_are_refused() {
         (download(x, 4, 64), "leaves buffer"),
         (download(gone, 0, 4), "doesn't exist"),
         (Command::Retire { buffer: gone }, "doesn't exist"),
-        (
-            dispatch(KernelId(9999), whole(), &[0, 0], 1),
-            "kernel 9999 doesn't exist",
-        ),
-        (
-            dispatch(scale, whole(), &[0], 1),
-            "8 bytes of push constants, the dispatch 4",
-        ),
+        (dispatch(KernelId(9999), whole(), &[0, 0], 1), "kernel 9999 doesn't exist"),
+        (dispatch(scale, whole(), &[0], 1), "8 bytes of push constants, the dispatch 4"),
         (dispatch(scale, whole(), &[0, 0], 0), "0 workgroups along x"),
-        (
-            dispatch(scale, vec![], &[0, 0], 1),
-            "binding 0.0 of kernel 'scale' is missing",
-        ),
-        (
-            dispatch(scale, [whole(), whole()].concat(), &[0, 0], 1),
-            "given twice",
-        ),
-        (
-            dispatch(scale, vec![bind(1, x, 0, 64)], &[0, 0], 1),
-            "no binding 0.1",
-        ),
-        (
-            dispatch(scale, vec![bind(0, x, 0, 68)], &[0, 0], 1),
-            "leave buffer",
-        ),
-        (
-            dispatch(scale, vec![bind(0, x, 0, 0)], &[0, 0], 1),
-            "a range of 0 bytes",
-        ),
-        (
-            dispatch(scale, vec![bind(0, x, 6, 4)], &[0, 0], 1),
-            "no multiple of 4",
-        ),
-        (
-            dispatch(scale, vec![bind(0, gone, 0, 4)], &[0, 0], 1),
-            "doesn't exist",
-        ),
+        (dispatch(scale, vec![], &[0, 0], 1), "binding 0.0 of kernel 'scale' is missing"),
+        (dispatch(scale, [whole(), whole()].concat(), &[0, 0], 1), "given twice"),
+        (dispatch(scale, vec![bind(1, x, 0, 64)], &[0, 0], 1), "no binding 0.1"),
+        (dispatch(scale, vec![bind(0, x, 0, 68)], &[0, 0], 1), "leave buffer"),
+        (dispatch(scale, vec![bind(0, x, 0, 0)], &[0, 0], 1), "a range of 0 bytes"),
+        (dispatch(scale, vec![bind(0, x, 6, 4)], &[0, 0], 1), "no multiple of 4"),
+        (dispatch(scale, vec![bind(0, gone, 0, 4)], &[0, 0], 1), "doesn't exist"),
     ];
     for (command, want) in cases {
         let error = refusal(&mut device, command.clone());
-        assert!(
-            matches!(error, DeviceError::Malformed { .. }),
-            "{command:?}: {error}"
-        );
+        assert!(matches!(error, DeviceError::Malformed { .. }), "{command:?}: {error}");
         assert!(error.to_string().contains(want), "{command:?}: {error}");
         assert!(error.to_string().contains("command 0"), "{error}");
     }
@@ -510,10 +366,7 @@ fn limits_are_named_with_their_number() {
     let x = device.allocate("x", 64).expect("allocates");
     let too_many = limits.workgroup_count[0] + 1;
     let cases = [
-        (
-            dispatch(loaded, vec![bind(0, x, 0, 64)], &[0, 0], too_many),
-            limits.workgroup_count[0],
-        ),
+        (dispatch(loaded, vec![bind(0, x, 0, 64)], &[0, 0], too_many), limits.workgroup_count[0]),
         (dispatch(loaded, vec![bind(0, x, 4, 4)], &[0, 0], 1), 16),
     ];
     for (command, number) in cases {
@@ -521,15 +374,8 @@ fn limits_are_named_with_their_number() {
         assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
         assert!(error.to_string().contains(&number.to_string()), "{error}");
     }
-    let error = device
-        .allocate("absurd", 1 << 50)
-        .expect_err("is too large");
-    assert!(
-        error
-            .to_string()
-            .contains(&limits.allocation_bytes.to_string()),
-        "{error}"
-    );
+    let error = device.allocate("absurd", 1 << 50).expect_err("is too large");
+    assert!(error.to_string().contains(&limits.allocation_bytes.to_string()), "{error}");
     assert!(device.allocate("odd", 6).is_err() && device.allocate("empty", 0).is_err());
 }
 
@@ -543,37 +389,13 @@ fn kernels_that_cannot_run_are_refused() {
         assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
         assert!(error.to_string().contains(want), "{error}");
     };
-    refused(
-        &mut device,
-        &|k| k.optimized.clear(),
-        "is not a SPIR-V module",
-    );
-    refused(
-        &mut device,
-        &|k| k.optimized[0] = 7,
-        "is not a SPIR-V module",
-    );
-    refused(
-        &mut device,
-        &|k| k.optimized[1] = 0x0001_0900,
-        "is SPIR-V 1.9",
-    );
-    refused(
-        &mut device,
-        &|k| k.bindings = vec![(0, 0), (0, 0)],
-        "lists a binding twice",
-    );
-    refused(
-        &mut device,
-        &|k| k.bindings = vec![(99, 0)],
-        "descriptor set 99",
-    );
+    refused(&mut device, &|k| k.optimized.clear(), "is not a SPIR-V module");
+    refused(&mut device, &|k| k.optimized[0] = 7, "is not a SPIR-V module");
+    refused(&mut device, &|k| k.optimized[1] = 0x0001_0900, "is SPIR-V 1.9");
+    refused(&mut device, &|k| k.bindings = vec![(0, 0), (0, 0)], "lists a binding twice");
+    refused(&mut device, &|k| k.bindings = vec![(99, 0)], "descriptor set 99");
     refused(&mut device, &|k| k.push_bytes = 1 << 20, "push constants");
-    refused(
-        &mut device,
-        &|k| k.spec = vec![SpecValue { id: 7, bits: 1 }; 2],
-        "twice",
-    );
+    refused(&mut device, &|k| k.spec = vec![SpecValue { id: 7, bits: 1 }; 2], "twice");
     refused(&mut device, &|k| k.entry = "ma\0in".into(), "NUL");
 }
 
@@ -582,14 +404,8 @@ fn a_correct_run_has_no_validation_messages() {
     let mut device = validated();
     let scale = device.load(&scale()).expect("loads");
     for round in 1..4_u32 {
-        let x = device
-            .allocate("x", 256 * u64::from(round))
-            .expect("allocates");
-        let mut commands = vec![
-            Command::Timestamp,
-            upload(x, &[round; 64]),
-            Command::Barrier,
-        ];
+        let x = device.allocate("x", 256 * u64::from(round)).expect("allocates");
+        let mut commands = vec![Command::Timestamp, upload(x, &[round; 64]), Command::Barrier];
         for _ in 0..300 * round {
             commands.push(dispatch(scale, vec![bind(0, x, 0, 256)], &[64, 1], 1));
             commands.push(Command::Barrier);
@@ -608,23 +424,14 @@ fn the_validation_layer_speaks_through_outcomes() {
     wrong.push_bytes = 4;
     device.load(&wrong).expect("lavapipe doesn't mind");
     let messages = run(&mut device, Vec::new()).messages;
-    assert!(
-        messages.iter().any(|message| message.contains("VUID-")),
-        "{messages:?}"
-    );
-    assert!(
-        run(&mut device, Vec::new()).messages.is_empty(),
-        "each comes once"
-    );
+    assert!(messages.iter().any(|message| message.contains("VUID-")), "{messages:?}");
+    assert!(run(&mut device, Vec::new()).messages.is_empty(), "each comes once");
 }
 
 #[test]
 fn pipelines_are_kept_between_runs() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let options = OpenOptions {
-        cache_dir: Some(folder.path().into()),
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { cache_dir: Some(folder.path().into()), ..OpenOptions::default() };
     let use_it = || {
         let mut device = open(&lavapipe(), &options).expect("opens");
         device.load(&scale()).expect("loads");
@@ -634,35 +441,18 @@ fn pipelines_are_kept_between_runs() {
         .expect("the folder was made")
         .map(|entry| entry.expect("is readable").path())
         .collect();
-    let [file] = &files[..] else {
-        panic!("one file, not {files:?}")
-    };
+    let [file] = &files[..] else { panic!("one file, not {files:?}") };
     let good = std::fs::read(file).expect("is readable");
     let mut flipped = good.clone();
     *flipped.last_mut().expect("is not empty") ^= 1;
-    for bad in [
-        &good[..good.len() / 2],
-        &flipped,
-        b"",
-        b"vklab pipelines 1\n",
-    ] {
+    for bad in [&good[..good.len() / 2], &flipped, b"", b"vklab pipelines 1\n"] {
         std::fs::write(file, bad).expect("is writable");
         use_it();
-        assert_eq!(
-            std::fs::read(file).expect("is readable"),
-            good,
-            "the file is made again"
-        );
+        assert_eq!(std::fs::read(file).expect("is readable"), good, "the file is made again");
     }
-    let before = std::fs::metadata(file)
-        .expect("is there")
-        .modified()
-        .expect("has a time");
+    let before = std::fs::metadata(file).expect("is there").modified().expect("has a time");
     use_it();
-    let after = std::fs::metadata(file)
-        .expect("is there")
-        .modified()
-        .expect("has a time");
+    let after = std::fs::metadata(file).expect("is there").modified().expect("has a time");
     assert_eq!(before, after, "an unchanged cache is not written");
 }
 
@@ -717,33 +507,17 @@ fn a_kernel_that_never_ends_times_out() {
         layout(local_size_x = 1) in;
         layout(binding = 0) buffer X { uint x; };
         void main() { while (atomicOr(x, 0) == 0) {} }";
-    let endless = device
-        .load(&kernel("endless", source, 1, 0))
-        .expect("loads");
+    let endless = device.load(&kernel("endless", source, 1, 0)).expect("loads");
     let x = device.allocate("x", 4).expect("allocates");
-    let commands = vec![
-        upload(x, &[0]),
-        Command::Barrier,
-        dispatch(endless, vec![bind(0, x, 0, 4)], &[], 1),
-    ];
+    let commands =
+        vec![upload(x, &[0]), Command::Barrier, dispatch(endless, vec![bind(0, x, 0, 4)], &[], 1)];
     let ticket = device.submit(&Recording { commands }).expect("submits");
-    let error = device
-        .wait(ticket, Duration::from_millis(300))
-        .expect_err("never ends");
+    let error = device.wait(ticket, Duration::from_millis(300)).expect_err("never ends");
     assert!(matches!(error, DeviceError::Timeout { .. }), "{error}");
     assert!(error.to_string().contains("llvmpipe"), "{error}");
-    assert!(matches!(
-        device.wait(ticket, LONG),
-        Err(DeviceError::Lost { .. })
-    ));
-    assert!(matches!(
-        device.allocate("y", 4),
-        Err(DeviceError::Lost { .. })
-    ));
-    assert!(matches!(
-        device.submit(&Recording::default()),
-        Err(DeviceError::Lost { .. })
-    ));
+    assert!(matches!(device.wait(ticket, LONG), Err(DeviceError::Lost { .. })));
+    assert!(matches!(device.allocate("y", 4), Err(DeviceError::Lost { .. })));
+    assert!(matches!(device.submit(&Recording::default()), Err(DeviceError::Lost { .. })));
     let before = Instant::now();
     drop(device);
     assert!(before.elapsed() < Duration::from_secs(1));
@@ -768,18 +542,8 @@ fn memory_runs_out_with_an_error() {
         }
         assert!(held.len() < 7, "more than the limit was handed out");
     };
-    let DeviceError::OutOfMemory {
-        device: name,
-        what,
-        bytes,
-    } = error
-    else {
-        panic!("{error}")
-    };
-    assert!(
-        name.contains("llvmpipe") && what.contains("hoard"),
-        "{name} {what}"
-    );
+    let DeviceError::OutOfMemory { device: name, what, bytes } = error else { panic!("{error}") };
+    assert!(name.contains("llvmpipe") && what.contains("hoard"), "{name} {what}");
     assert_eq!(bytes, 1 << 30);
     for buffer in held {
         device.free(buffer).expect("frees");

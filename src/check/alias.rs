@@ -11,7 +11,11 @@ use super::{CheckError, Finding, Outcome, Session, describe};
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub fn check(session: &mut Session, subject: &Subject<'_>, case: &Case) -> Result<Outcome, CheckError> {
+pub(super) fn check(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    case: &Case,
+) -> Result<Outcome, CheckError> {
     let trial = Trial::new(subject, case, &session.model);
     let problem = case.problem(subject.op);
     let apart = Setting::default_for(subject.variant);

@@ -37,11 +37,8 @@ fn measure(session: &mut Session, builtin: Builtin) -> Result<(f64, f64), CheckE
     };
     let x = Tensor::new(Dtype::F32, &[POINTS], &points);
     let x2 = Tensor::new(Dtype::F32, &[POINTS], &divisors);
-    let slots = [
-        Slot::input("x", &x),
-        Slot::input("x2", &x2),
-        Slot::output("y", Dtype::F32, vec![POINTS]),
-    ];
+    let slots =
+        [Slot::input("x", &x), Slot::input("x2", &x2), Slot::output("y", Dtype::F32, vec![POINTS])];
     let limits = session.info().limits;
     let target = Target { limits: &limits, workgroup: 64 };
     let dispatch = Dispatch::new(kernel!("calibrate/builtins.comp"))

@@ -36,7 +36,12 @@ pub struct Comparison {
 impl Expected {
     /// From a bounded reference.
     #[must_use]
-    pub fn new(problem: &Problem<'_>, operand: &Operand, name: &str, values: &[Bounded<'_>]) -> Self {
+    pub fn new(
+        problem: &Problem<'_>,
+        operand: &Operand,
+        name: &str,
+        values: &[Bounded<'_>],
+    ) -> Self {
         Self {
             name: name.to_owned(),
             dtype: problem.dtype_of(operand),
@@ -112,7 +117,8 @@ pub fn excess(dtype: Dtype, want: f64, bound: f64, got: f64) -> f64 {
 }
 
 fn excess_f16(want: f64, bound: f64, got: f64) -> f64 {
-    let (mut low, mut high) = (outward(want - bound, f64::NEG_INFINITY), outward(want + bound, f64::INFINITY));
+    let (mut low, mut high) =
+        (outward(want - bound, f64::NEG_INFINITY), outward(want + bound, f64::INFINITY));
     if want.abs() - bound < f64::from(half::f16::MIN_POSITIVE.to_f32()) {
         low = low.min(0.0);
         high = high.max(0.0);
@@ -158,7 +164,9 @@ mod tests {
         let third = 1.0 / 3.0;
         let near = Dtype::F16.round(third);
         let ulp = 2.0f64.powi(-12);
-        for (got, ok) in [(near, true), (near + ulp, true), (near - ulp, false), (near + 2.0 * ulp, false)] {
+        for (got, ok) in
+            [(near, true), (near + ulp, true), (near - ulp, false), (near + 2.0 * ulp, false)]
+        {
             assert_eq!(excess(Dtype::F16, third, 0.0, got) <= 1.0, ok, "{got}");
         }
         assert!(excess(Dtype::F16, 65_519.0, 0.0, 65_504.0) <= 1.0);

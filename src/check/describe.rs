@@ -12,7 +12,7 @@ use super::{Outcome, diagnose, places};
 /// Holds everything that a run wrote against the trial; the first buffer with wrong elements makes
 /// the finding.
 #[must_use]
-pub fn judge(subject: &Subject<'_>, case: &Case, trial: &Trial, executed: &Executed) -> Outcome {
+pub(super) fn judge(subject: &Subject<'_>, case: &Case, trial: &Trial, executed: &Executed) -> Outcome {
     let mut worst: f64 = 0.0;
     for expected in &trial.expected {
         let got = &executed.written[&expected.name];
@@ -33,7 +33,7 @@ pub fn judge(subject: &Subject<'_>, case: &Case, trial: &Trial, executed: &Execu
 
 /// A finding about two runs that differ.
 #[must_use]
-pub fn differing(
+pub(super) fn differing(
     finding: Finding,
     subject: &Subject<'_>,
     case: &Case,
@@ -55,7 +55,7 @@ pub fn differing(
 
 /// Adds the kernel's file and ends the finding as an outcome.
 #[must_use]
-pub fn located(mut finding: Finding, subject: &Subject<'_>, case: &Case) -> Outcome {
+pub(super) fn located(mut finding: Finding, subject: &Subject<'_>, case: &Case) -> Outcome {
     if finding.repeat.is_empty() {
         finding.repeat = format!(
             "vklab check {}.{} --case {} --seed {}",

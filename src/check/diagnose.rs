@@ -7,7 +7,7 @@ use super::execute::Slot;
 
 /// Sentences about what could have produced these wrong elements, the likeliest first.
 #[must_use]
-pub fn causes(expected: &Expected, got: &Tensor, bad: &[usize], slots: &[Slot]) -> Vec<String> {
+pub(super) fn causes(expected: &Expected, got: &Tensor, bad: &[usize], slots: &[Slot]) -> Vec<String> {
     let values = got.values();
     let pairs: Vec<(f64, f64)> = bad.iter().map(|i| (values[*i], expected.values[*i])).collect();
     let mut causes = Vec::new();
@@ -26,7 +26,8 @@ const SPREAD: f64 = 2e-3;
 
 fn poison(pairs: &[(f64, f64)]) -> Option<String> {
     let nan = pairs.iter().filter(|(got, _)| got.is_nan()).count();
-    let huge = pairs.iter().filter(|(got, _)| got.abs() >= 2f64.powi(90) && got.is_finite()).count();
+    let huge =
+        pairs.iter().filter(|(got, _)| got.abs() >= 2f64.powi(90) && got.is_finite()).count();
     if nan > 0 {
         return Some(format!("{nan} NaN: never written, or made from memory that nobody wrote"));
     }
@@ -101,7 +102,9 @@ fn permutation(expected: &Expected, values: &[f64], bad: &[usize]) -> Option<Str
     if bad.len() < 2 {
         return None;
     }
-    let near = |a: f64, at: usize| (a - expected.values[at]).abs() <= expected.bounds[at].max(1e-6 * a.abs());
+    let near = |a: f64, at: usize| {
+        (a - expected.values[at]).abs() <= expected.bounds[at].max(1e-6 * a.abs())
+    };
     let cols = expected.shape.last().copied().unwrap_or(1).max(1);
     let rows = values.len() / cols;
     let len = values.len();
@@ -205,7 +208,9 @@ mod tests {
         let rows = [3.0, -4.5, 7.5, 13.5, 15.75, -20.25];
         assert!(say(&[2, 3], &want, &rows).contains("per-row normaliser"));
         let early = [-2.25, 3.75, 4.5, 5.25, -6.75, -6.75];
-        assert!(say(&[6], &want[..], &early).is_empty() || !say(&[6], &want, &early).contains("factor"));
+        assert!(
+            say(&[6], &want[..], &early).is_empty() || !say(&[6], &want, &early).contains("factor")
+        );
         let reversed = [-6.75, 5.25, 4.5, 3.75, -2.25, 1.5];
         assert!(say(&[6], &want, &reversed).contains("reverse"));
         let transposed = [1.5, 4.5, -2.25, 5.25, 3.75, -6.75];

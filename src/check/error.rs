@@ -41,7 +41,9 @@ pub enum CheckError {
     #[error(transparent)]
     Device(DeviceError),
     /// A builtin that breaks the specification, found by calibration.
-    #[error("{device}: {builtin} is off by {fraction:.3} times what the Vulkan specification allows, at x = {x:e}")]
+    #[error(
+        "{device}: {builtin} is off by {fraction:.3} times what the Vulkan specification allows, at x = {x:e}"
+    )]
     Calibration {
         /// Which device.
         device: String,

@@ -95,12 +95,7 @@ impl Setting {
     /// The variant's default workgroup, NaN poison, no offset, no sharing.
     #[must_use]
     pub fn default_for(variant: &Variant) -> Self {
-        Self {
-            workgroup: variant.workgroups[0],
-            poison: Poison::Nan,
-            offset_steps: 0,
-            alias: None,
-        }
+        Self { workgroup: variant.workgroups[0], poison: Poison::Nan, offset_steps: 0, alias: None }
     }
 }
 
@@ -151,10 +146,10 @@ pub fn run_plan(
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
     let exact = exact_buffers(session, plan)?;
-    let scratch = plan.scratch.iter().map(|s| Slot {
-        role: Role::InOut,
-        ..Slot::output(s.name, s.dtype, vec![s.len])
-    });
+    let scratch = plan
+        .scratch
+        .iter()
+        .map(|s| Slot { role: Role::InOut, ..Slot::output(s.name, s.dtype, vec![s.len]) });
     let slots: Vec<Slot> = slots.iter().cloned().chain(scratch).collect();
     let mut handles = BTreeMap::new();
     let allocated = allocate(session, &slots, &exact, setting, &mut handles);
@@ -297,11 +292,8 @@ fn record_and_wait(
     let recorded = recorder.finish();
     let in_flight = session.ledger.submit(&recorded)?;
     let finished = session.ledger.wait(in_flight)?;
-    let mut executed = Executed {
-        memory: finished.findings,
-        messages: finished.messages,
-        ..Executed::default()
-    };
+    let mut executed =
+        Executed { memory: finished.findings, messages: finished.messages, ..Executed::default() };
     for (slot, bytes) in written.into_iter().zip(finished.downloads) {
         let tensor = Tensor::from_bytes(slot.dtype, &slot.shape, bytes);
         executed.written.insert(slot.name.clone(), tensor);

@@ -10,10 +10,13 @@ use super::{CheckError, Outcome, Session, describe};
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub fn check(session: &mut Session, subject: &Subject<'_>, case: &Case) -> Result<Outcome, CheckError> {
+pub(super) fn check(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    case: &Case,
+) -> Result<Outcome, CheckError> {
     let trial = Trial::new(subject, case, &session.model);
     let setting = Setting::default_for(subject.variant);
-    let executed =
-        execute(session, subject, &case.problem(subject.op), &trial.slots, &setting)?;
+    let executed = execute(session, subject, &case.problem(subject.op), &trial.slots, &setting)?;
     Ok(describe::judge(subject, case, &trial, &executed))
 }

@@ -31,7 +31,11 @@ const COTANGENTS: [Cotangent; 5] = [
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub fn check(session: &mut Session, subject: &Subject<'_>, case: &Case) -> Result<Outcome, CheckError> {
+pub(super) fn check(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    case: &Case,
+) -> Result<Outcome, CheckError> {
     if let Some(finding) = session.proven.prove(subject.op, case) {
         return Ok(describe::located(finding, subject, case));
     }
@@ -41,12 +45,18 @@ pub fn check(session: &mut Session, subject: &Subject<'_>, case: &Case) -> Resul
         return Ok(forward);
     }
     let mut chain = Chain { session, subject, case, worst: 0.0 };
-    let steps: [fn(&mut Chain<'_, '_>) -> Step; 4] =
-        [Chain::cotangents, Chain::linearity, Chain::accumulation, Chain::determinism];
-    for step in steps {
-        if let Some(outcome) = step(&mut chain)? {
-            return Ok(outcome);
-        }
+    let broken = match chain.cotangents()? {
+        None => match chain.linearity()? {
+            None => match chain.accumulation()? {
+                None => chain.determinism()?,
+                broken => broken,
+            },
+            broken => broken,
+        },
+        broken => broken,
+    };
+    if let Some(outcome) = broken {
+        return Ok(outcome);
     }
     Ok(Outcome::Pass { worst: chain.worst })
 }
@@ -112,7 +122,8 @@ impl Chain<'_, '_> {
                 let trial = self.trial(Cotangent::Scaled(power), Prefill::Zeros);
                 let scaled = self.run(&trial, Poison::Nan)?;
                 for expected in &trial.expected {
-                    let (from, got) = (&base.written[&expected.name], &scaled.written[&expected.name]);
+                    let (from, got) =
+                        (&base.written[&expected.name], &scaled.written[&expected.name]);
                     let want = scaled_exactly(&expected.name, from, got, power);
                     if !want.compare(got).bad.is_empty() {
                         let message = format!("VJP(2^{power} w) is not 2^{power} VJP(w)");
@@ -133,7 +144,8 @@ impl Chain<'_, '_> {
                 want.bounds[at] = first.bounds[at] + other.bounds[at] + third.bounds[at];
                 if want.dtype == Dtype::F16 {
                     // Both terms were rounded to storage before this addition.
-                    want.bounds[at] += (a[at].abs() + b[at].abs()) * 2f64.powi(-10) + 2f64.powi(-23);
+                    want.bounds[at] +=
+                        (a[at].abs() + b[at].abs()) * 2f64.powi(-10) + 2f64.powi(-23);
                 }
             }
             let got = &both.written[name];

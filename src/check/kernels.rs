@@ -14,20 +14,20 @@ use super::CheckError;
 
 /// A compiled kernel with its interface.
 #[derive(Debug)]
-pub struct Built {
+pub(super) struct Built {
     /// For messages.
-    pub name: String,
+    pub(super) name: String,
     /// Both modules.
-    pub modules: Modules,
+    pub(super) modules: Modules,
     /// As reflected from the unoptimised one.
-    pub interface: Interface,
+    pub(super) interface: Interface,
 }
 
 type Key = (Source, Vec<(String, String)>);
 
 /// Kernels built and loaded so far.
 #[derive(Default)]
-pub struct Kernels {
+pub(super) struct Kernels {
     built: HashMap<Key, Rc<Built>>,
     loaded: HashMap<(Key, Vec<SpecValue>), KernelId>,
 }
@@ -37,7 +37,11 @@ impl Kernels {
     ///
     /// # Errors
     /// GLSL that doesn't compile, SPIR-V that doesn't parse.
-    pub fn build(&mut self, compiler: &Compiler, dispatch: &Dispatch) -> Result<Rc<Built>, CheckError> {
+    pub(super) fn build(
+        &mut self,
+        compiler: &Compiler,
+        dispatch: &Dispatch,
+    ) -> Result<Rc<Built>, CheckError> {
         let key = key(dispatch);
         if let Some(built) = self.built.get(&key) {
             return Ok(Rc::clone(built));
@@ -57,7 +61,7 @@ impl Kernels {
     ///
     /// # Errors
     /// A constant that the kernel doesn't declare; the device's refusal.
-    pub fn load(
+    pub(super) fn load(
         &mut self,
         ledger: &mut Ledger,
         built: &Built,
@@ -141,7 +145,7 @@ fn specialization(built: &Built, dispatch: &Dispatch) -> Result<Vec<SpecValue>, 
 ///
 /// # Errors
 /// A member that only one side has, or of another type.
-pub fn push_block(built: &Built, dispatch: &Dispatch) -> Result<Vec<u8>, CheckError> {
+pub(super) fn push_block(built: &Built, dispatch: &Dispatch) -> Result<Vec<u8>, CheckError> {
     let members = &built.interface.push;
     let names: Vec<&str> = members.iter().map(|m| m.name.as_str()).collect();
     if let Some((extra, _)) = dispatch.push.iter().find(|(name, _)| !names.contains(name)) {
@@ -180,7 +184,7 @@ pub fn push_block(built: &Built, dispatch: &Dispatch) -> Result<Vec<u8>, CheckEr
 ///
 /// # Errors
 /// A binding that isn't a storage buffer.
-pub fn bound_names<'b>(
+pub(super) fn bound_names<'b>(
     built: &'b Built,
     dispatch: &'b Dispatch,
 ) -> Result<Vec<(&'b Binding, &'b str)>, CheckError> {
@@ -206,7 +210,12 @@ pub fn bound_names<'b>(
 ///
 /// # Errors
 /// The binding, its type and what the record says.
-pub fn check_type(built: &Built, binding: &Binding, buffer: &str, dtype: Dtype) -> Result<(), CheckError> {
+pub(super) fn check_type(
+    built: &Built,
+    binding: &Binding,
+    buffer: &str,
+    dtype: Dtype,
+) -> Result<(), CheckError> {
     let fits = matches!(
         (binding.element, dtype),
         (ElementType::F32, Dtype::F32)
@@ -230,7 +239,12 @@ pub fn check_type(built: &Built, binding: &Binding, buffer: &str, dtype: Dtype) 
 
 /// The error for a binding that nothing in the record or plan is named like.
 #[must_use]
-pub fn unknown_buffer(built: &Built, binding: &Binding, buffer: &str, known: &[&str]) -> CheckError {
+pub(super) fn unknown_buffer(
+    built: &Built,
+    binding: &Binding,
+    buffer: &str,
+    known: &[&str],
+) -> CheckError {
     mismatch(
         built,
         format!(

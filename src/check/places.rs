@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// Sentences about where the bad elements of a tensor lie, the most telling first. `bad` is
 /// ascending.
 #[must_use]
-pub fn describe(shape: &[usize], bad: &[usize]) -> Vec<String> {
+pub(super) fn describe(shape: &[usize], bad: &[usize]) -> Vec<String> {
     let total: usize = shape.iter().product();
     let (Some(first), Some(last)) = (bad.first(), bad.last()) else { return Vec::new() };
     if bad.len() == total {

@@ -15,7 +15,11 @@ use super::{CheckError, Finding, Outcome, Session, describe};
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub fn check(session: &mut Session, subject: &Subject<'_>, case: &Case) -> Result<Outcome, CheckError> {
+pub(super) fn check(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    case: &Case,
+) -> Result<Outcome, CheckError> {
     let mut worst: f64 = 0.0;
     for property in subject.op.properties {
         let mut algebra = Algebra { session, subject, case, property };
@@ -151,9 +155,10 @@ impl Algebra<'_, '_> {
         for power in [3, -3] {
             let scaled = self.mapped(&inputs, operands, |v| v * 2f64.powi(power));
             let outputs = self.run(&scaled)?;
-            let pairs = base.iter().zip(outputs).map(|((name, from), (_, got))| {
-                (scaled_exactly(name, from, &got, power), got)
-            });
+            let pairs = base
+                .iter()
+                .zip(outputs)
+                .map(|((name, from), (_, got))| (scaled_exactly(name, from, &got, power), got));
             if let broken @ Broken::Yes(_) = self.all(pairs) {
                 return Ok(broken);
             }
@@ -167,14 +172,15 @@ impl Algebra<'_, '_> {
         let (plus, minus) = (self.run(&inputs)?, self.run(&negated)?);
         let problem = self.case.problem(self.subject.op);
         let domains = problem.outputs().map(|o| (o.domain)(&problem)).collect::<Vec<_>>();
-        let pairs = plus.into_iter().zip(minus).zip(domains).map(|(((name, a), (_, b)), domain)| {
-            let mut want = Expected::exactly(&name, &a);
-            // What can't be negative, such as a second moment, is even instead.
-            if domain != crate::numeric::Domain::NonNegative {
-                want.values.iter_mut().for_each(|v| *v = -*v);
-            }
-            (want, b)
-        });
+        let pairs =
+            plus.into_iter().zip(minus).zip(domains).map(|(((name, a), (_, b)), domain)| {
+                let mut want = Expected::exactly(&name, &a);
+                // What can't be negative, such as a second moment, is even instead.
+                if domain != crate::numeric::Domain::NonNegative {
+                    want.values.iter_mut().for_each(|v| *v = -*v);
+                }
+                (want, b)
+            });
         Ok(self.all(pairs))
     }
 
@@ -336,14 +342,15 @@ impl Algebra<'_, '_> {
             let trial = Trial::forward(self.subject.op, &longer, &doubled, &self.session.model);
             trial.expected.into_iter().map(|e| e.bounds).collect()
         };
-        let pairs = once.into_iter().zip(twice).enumerate().map(|(output, ((name, a), (_, got)))| {
-            let mut want = Expected::exactly(&name, &a);
-            for at in 0..want.values.len() {
-                want.values[at] *= f64::from(factor);
-                want.bounds[at] = 2.0 * bounds[output][at];
-            }
-            (want, got)
-        });
+        let pairs =
+            once.into_iter().zip(twice).enumerate().map(|(output, ((name, a), (_, got)))| {
+                let mut want = Expected::exactly(&name, &a);
+                for at in 0..want.values.len() {
+                    want.values[at] *= f64::from(factor);
+                    want.bounds[at] = 2.0 * bounds[output][at];
+                }
+                (want, got)
+            });
         Ok(self.all(pairs))
     }
 
@@ -372,7 +379,8 @@ fn permute_rows(tensor: &Tensor, order: &[usize]) -> Tensor {
 /// Repeats a tensor along the one axis in which `shape` is twice as long.
 fn repeat_axis(tensor: &Tensor, shape: &[usize]) -> Tensor {
     let axis = (0..shape.len()).find(|a| shape[*a] != tensor.shape()[*a]).unwrap_or(0);
-    let block: usize = tensor.shape()[axis..].iter().product::<usize>() * tensor.dtype().size_bytes();
+    let block: usize =
+        tensor.shape()[axis..].iter().product::<usize>() * tensor.dtype().size_bytes();
     let bytes = tensor.bytes().chunks(block.max(1)).flat_map(|b| b.iter().chain(b)).copied();
     Tensor::from_bytes(tensor.dtype(), shape, bytes.collect())
 }

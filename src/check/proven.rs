@@ -11,7 +11,7 @@ use super::trial::draw_inputs;
 
 /// Problems whose reference VJP was found consistent.
 #[derive(Debug, Default)]
-pub struct Proven(BTreeSet<String>);
+pub(super) struct Proven(BTreeSet<String>);
 
 /// Pairs of random directions and cotangents that each reference is tried with.
 const PAIRS: u32 = 8;
@@ -23,7 +23,7 @@ const DIFFERENCE: (f64, f64) = (1e-8, 1e-11);
 impl Proven {
     /// Holds the reference VJP against dual numbers and against finite differences (order 4), once
     /// for each problem. A kernel is not to blame for what is found here.
-    pub fn prove(&mut self, op: &'static Op, case: &Case) -> Option<Finding> {
+    pub(super) fn prove(&mut self, op: &'static Op, case: &Case) -> Option<Finding> {
         let key = format!("{} {}", op.name, case.id(op));
         if self.0.contains(&key) {
             return None;
@@ -63,10 +63,8 @@ fn disagreement(op: &'static Op, case: &Case) -> Option<Finding> {
             .zip(&direction)
             .filter(|(operand, _)| operand.gradient != Gradient::None)
             .map(|(_, v)| v);
-        let backward: Vec<f64> = moved
-            .zip(&gradients)
-            .flat_map(|(v, g)| v.iter().zip(g).map(|(v, g)| v * g))
-            .collect();
+        let backward: Vec<f64> =
+            moved.zip(&gradients).flat_map(|(v, g)| v.iter().zip(g).map(|(v, g)| v * g)).collect();
         let forward = tangent_terms(&problem, &inputs, &direction, &cotangents);
         let scale = forward.iter().chain(&backward).map(|t| t.abs()).sum::<f64>().max(1e-30);
         let (got, dual) = (backward.iter().sum::<f64>(), forward.iter().sum::<f64>());
@@ -78,8 +76,7 @@ fn disagreement(op: &'static Op, case: &Case) -> Option<Finding> {
         }
         // Two of the pairs also see finite differences, which share no code with either.
         if pair < 2 {
-            let (difference, spread) =
-                difference(&problem, &inputs, &direction, &cotangents);
+            let (difference, spread) = difference(&problem, &inputs, &direction, &cotangents);
             let norm = |v: &[f64]| v.iter().map(|t| t * t).sum::<f64>().sqrt();
             let flat = |v: &[Vec<f64>]| v.iter().flatten().copied().collect::<Vec<f64>>();
             let allowed = DIFFERENCE.0 * norm(&forward)
@@ -89,7 +86,9 @@ fn disagreement(op: &'static Op, case: &Case) -> Option<Finding> {
             if spread <= allowed && !((difference - dual).abs() <= allowed + spread) {
                 return Some(Finding::new(
                     "reference",
-                    format!("dual numbers {dual:e} and differences {difference:e} disagree at {id}"),
+                    format!(
+                        "dual numbers {dual:e} and differences {difference:e} disagree at {id}"
+                    ),
                 ));
             }
         }

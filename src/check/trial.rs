@@ -65,7 +65,7 @@ pub fn draw_inputs(op: &'static Op, case: &Case) -> Vec<Tensor> {
 
 /// The operand as both sides know it. A subnormal f16 may be flushed when it is read.
 #[must_use]
-pub fn bounded<'m>(tensor: &Tensor, regime: Regime, model: &'m ErrorModel) -> Vec<Bounded<'m>> {
+pub(super) fn bounded<'m>(tensor: &Tensor, regime: Regime, model: &'m ErrorModel) -> Vec<Bounded<'m>> {
     let flushed = if tensor.dtype() == Dtype::F16 { 2f64.powi(-14) } else { 0.0 };
     tensor
         .values()
@@ -89,12 +89,7 @@ impl Trial {
 
     /// The op itself on given inputs.
     #[must_use]
-    pub fn forward(
-        op: &'static Op,
-        case: &Case,
-        inputs: &[Tensor],
-        model: &ErrorModel,
-    ) -> Self {
+    pub fn forward(op: &'static Op, case: &Case, inputs: &[Tensor], model: &ErrorModel) -> Self {
         let problem = case.problem(op);
         let exact: Vec<_> = inputs.iter().map(|x| bounded(x, case.regime, model)).collect();
         let outputs = op.reference.forward_bounded(&problem, &exact);
@@ -160,7 +155,7 @@ impl Trial {
 
 /// Buffers of a forward run.
 #[must_use]
-pub fn forward_slots(problem: &Problem<'_>, inputs: &[Tensor]) -> Vec<Slot> {
+pub(super) fn forward_slots(problem: &Problem<'_>, inputs: &[Tensor]) -> Vec<Slot> {
     let mut given = inputs.iter();
     let mut slots = Vec::new();
     for operand in problem.op.operands {
@@ -236,7 +231,8 @@ fn draw_prefill(
     shape: &[usize],
 ) -> Tensor {
     let len = shape.iter().product();
-    let mut stream = Stream::new(case.seed, &[problem.op.name, &case.id(problem.op), name, "before"]);
+    let mut stream =
+        Stream::new(case.seed, &[problem.op.name, &case.id(problem.op), name, "before"]);
     let values: Vec<f64> = match prefill {
         Prefill::Zeros => vec![0.0; len],
         Prefill::Random => (0..len).map(|_| stream.normal()).collect(),

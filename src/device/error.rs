@@ -86,9 +86,5 @@ pub enum DeviceError {
 }
 
 fn amount(bytes: u64) -> String {
-    if bytes == 0 {
-        String::new()
-    } else {
-        format!("{bytes} bytes for ")
-    }
+    if bytes == 0 { String::new() } else { format!("{bytes} bytes for ") }
 }

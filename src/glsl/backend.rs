@@ -63,11 +63,7 @@ pub(super) fn glslc_version(program: &Path) -> Result<String, GlslError> {
         .map_err(|error| not_started(program, &error))?;
     if !output.status.success() {
         return Err(GlslError::NoCompiler {
-            reason: format!(
-                "`{} --version` fails ({})",
-                program.display(),
-                output.status
-            ),
+            reason: format!("`{} --version` fails ({})", program.display(), output.status),
         });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

@@ -174,10 +174,7 @@ mod tests {
             _ => None,
         };
         assert_eq!(cache_dir("linux", all), Some(PathBuf::from("/x/vklab")));
-        assert_eq!(
-            cache_dir("windows", all),
-            Some(PathBuf::from("L").join("vklab"))
-        );
+        assert_eq!(cache_dir("windows", all), Some(PathBuf::from("L").join("vklab")));
         let macos = PathBuf::from("/h/Library/Caches/vklab");
         assert_eq!(cache_dir("macos", all), Some(macos));
         let home = |name: &str| match name {
@@ -185,10 +182,7 @@ mod tests {
             "XDG_CACHE_HOME" => Some("relative".into()),
             _ => None,
         };
-        assert_eq!(
-            cache_dir("linux", home),
-            Some(PathBuf::from("/h/.cache/vklab"))
-        );
+        assert_eq!(cache_dir("linux", home), Some(PathBuf::from("/h/.cache/vklab")));
         let own = |name: &str| (name == "VKLAB_CACHE").then(|| "own".into());
         assert_eq!(cache_dir("windows", own), Some(PathBuf::from("own")));
         assert_eq!(cache_dir("linux", |_| None), None);

@@ -205,18 +205,12 @@ fn check_defines(defines: &[(String, String)]) -> Result<(), GlslError> {
     for (name, value) in defines {
         let invalid = |reason| GlslError::InvalidDefine { name: name.clone(), reason };
         let mut letters = name.chars();
-        let starts = letters
-            .next()
-            .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+        let starts = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
         if !starts || !letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err(invalid(
-                "a macro's name is letters, digits and `_`, no digit first",
-            ));
+            return Err(invalid("a macro's name is letters, digits and `_`, no digit first"));
         }
         if value.chars().any(char::is_control) {
-            return Err(invalid(
-                "a macro's value is one line without control characters",
-            ));
+            return Err(invalid("a macro's value is one line without control characters"));
         }
     }
     Ok(())

@@ -39,10 +39,7 @@ pub(super) fn parse(output: &str, flat: &Flattened) -> Vec<Diagnostic> {
 }
 
 fn split(line: &str) -> Option<(&str, Severity, &str)> {
-    let marks = [
-        (": error: ", Severity::Error),
-        (": warning: ", Severity::Warning),
-    ];
+    let marks = [(": error: ", Severity::Error), (": warning: ", Severity::Warning)];
     marks
         .into_iter()
         .filter_map(|(mark, severity)| {

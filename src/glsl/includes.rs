@@ -153,14 +153,8 @@ mod tests {
 
     #[test]
     fn a_path_has_one_spelling() {
-        assert_eq!(
-            normalized(Path::new("a/./b/../c.glsl")),
-            PathBuf::from("a/c.glsl")
-        );
-        assert_eq!(
-            normalized(Path::new("../../c.glsl")),
-            PathBuf::from("../../c.glsl")
-        );
+        assert_eq!(normalized(Path::new("a/./b/../c.glsl")), PathBuf::from("a/c.glsl"));
+        assert_eq!(normalized(Path::new("../../c.glsl")), PathBuf::from("../../c.glsl"));
     }
 
     #[test]

@@ -158,18 +158,8 @@ mod tests {
 
     #[test]
     fn other_includes_are_malformed() {
-<<<<<<< HEAD
         for text in ["#include", "#include NAME", "#include \"a", "#include \"\"", "#include <a\""]
         {
-=======
-        for text in [
-            "#include",
-            "#include NAME",
-            "#include \"a",
-            "#include \"\"",
-            "#include <a\"",
-        ] {
->>>>>>> glsl
             assert_eq!(scan(text), [Line::MalformedInclude], "{text}");
         }
         assert_eq!(scan("#includes \"a\""), [Line::Other]);
@@ -178,19 +168,10 @@ mod tests {
     #[test]
     fn comments_and_continued_lines_hide_directives() {
         assert_eq!(scan("// #include \"a\""), [Line::Blank]);
-        assert_eq!(
-            scan("/* x\n#include \"a\"\n*/"),
-            [Line::Blank, Line::Blank, Line::Blank]
-        );
+        assert_eq!(scan("/* x\n#include \"a\"\n*/"), [Line::Blank, Line::Blank, Line::Blank]);
         assert_eq!(scan("// x \\\n#include \"a\""), [Line::Blank, Line::Blank]);
-        assert_eq!(
-            scan("#define X \\\n#include \"a\""),
-            [Line::Other, Line::Other]
-        );
-        assert_eq!(
-            scan("/**/ int a; /*\n*/ #endif"),
-            [Line::Other, Line::EndIf]
-        );
+        assert_eq!(scan("#define X \\\n#include \"a\""), [Line::Other, Line::Other]);
+        assert_eq!(scan("/**/ int a; /*\n*/ #endif"), [Line::Other, Line::EndIf]);
     }
 
     #[test]

@@ -25,10 +25,7 @@ impl Site {
     #[must_use]
     pub fn caller() -> Self {
         let at = Location::caller();
-        Self {
-            file: Cow::Borrowed(at.file()),
-            line: at.line(),
-        }
+        Self { file: Cow::Borrowed(at.file()), line: at.line() }
     }
 }
 
@@ -116,11 +113,7 @@ pub(super) enum Action {
     Upload,
     Fill,
     Undefine,
-    Bind {
-        access: Access,
-        kernel: KernelId,
-        dispatch: usize,
-    },
+    Bind { access: Access, kernel: KernelId, dispatch: usize },
     Download,
     Retire,
     Free,
@@ -133,20 +126,12 @@ impl Action {
             Self::Upload => EventKind::Uploaded,
             Self::Fill => EventKind::Filled,
             Self::Undefine => EventKind::Undefined,
-            Self::Bind {
-                access: Access::Read,
-                kernel,
-                dispatch,
-            } => EventKind::Read {
-                kernel: name_of(kernel),
-                dispatch,
-            },
-            Self::Bind {
-                kernel, dispatch, ..
-            } => EventKind::Written {
-                kernel: name_of(kernel),
-                dispatch,
-            },
+            Self::Bind { access: Access::Read, kernel, dispatch } => {
+                EventKind::Read { kernel: name_of(kernel), dispatch }
+            }
+            Self::Bind { kernel, dispatch, .. } => {
+                EventKind::Written { kernel: name_of(kernel), dispatch }
+            }
             Self::Download => EventKind::Downloaded,
             Self::Retire => EventKind::Retired,
             Self::Free => EventKind::Freed,
@@ -170,10 +155,7 @@ pub(super) struct EventRing {
 
 impl EventRing {
     pub(super) fn new(capacity: usize) -> Self {
-        Self {
-            entries: VecDeque::new(),
-            capacity: capacity.max(1),
-        }
+        Self { entries: VecDeque::new(), capacity: capacity.max(1) }
     }
 
     pub(super) fn push(&mut self, entry: Entry) {

@@ -85,10 +85,7 @@ impl ElementRanges {
                     last.end = index + 1;
                 }
             } else if found.ranges.len() < Self::KEPT {
-                found.ranges.push(ElementRange {
-                    start: index,
-                    end: index + 1,
-                });
+                found.ranges.push(ElementRange { start: index, end: index + 1 });
             }
             end_of_last = Some(index + 1);
         }
@@ -109,10 +106,7 @@ impl ElementRanges {
     }
 
     fn listed(&self) -> u64 {
-        self.ranges
-            .iter()
-            .map(|range| (range.end - range.start).unsigned_abs())
-            .sum()
+        self.ranges.iter().map(|range| (range.end - range.start).unsigned_abs()).sum()
     }
 }
 

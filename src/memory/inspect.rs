@@ -112,12 +112,7 @@ impl Ledger {
             len_bytes -= 4;
         }
         if len_bytes > 0 {
-            commands.push(Command::Undefine {
-                buffer,
-                offset_bytes,
-                len_bytes,
-                pattern,
-            });
+            commands.push(Command::Undefine { buffer, offset_bytes, len_bytes, pattern });
         }
         self.pending.entry(buffer).or_default().extend(commands);
     }
@@ -128,24 +123,17 @@ impl Ledger {
         let data = &bytes[..tenant.len * size];
         let unwritten = tenant.pattern.unwritten(data);
         if !unwritten.is_empty() {
-            let message = format!(
-                "{} of {} never written: {unwritten}",
-                plural(unwritten.count),
-                tenant.len
-            );
+            let message =
+                format!("{} of {} never written: {unwritten}", plural(unwritten.count), tenant.len);
             findings.push(self.finding(FindingKind::Unwritten, tenant, unwritten, message));
         }
         // Sixteen bits hold too few names to accuse anybody.
         if tenant.pattern.dtype != Dtype::F32 {
             return;
         }
-        let owner = |bits| {
-            self.poison_owner(bits)
-                .filter(|owner| *owner != handle.slot)
-        };
-        let poisoned = ElementRanges::of((0..).zip(elements(Dtype::F32, data)), |bits| {
-            owner(bits).is_some()
-        });
+        let owner = |bits| self.poison_owner(bits).filter(|owner| *owner != handle.slot);
+        let poisoned =
+            ElementRanges::of((0..).zip(elements(Dtype::F32, data)), |bits| owner(bits).is_some());
         let Some(source) = elements(Dtype::F32, data).find_map(owner) else {
             return;
         };
@@ -195,9 +183,5 @@ impl Ledger {
 }
 
 fn plural(count: u64) -> String {
-    if count == 1 {
-        "1 element".to_owned()
-    } else {
-        format!("{count} elements")
-    }
+    if count == 1 { "1 element".to_owned() } else { format!("{count} elements") }
 }

@@ -128,9 +128,7 @@ impl Ledger {
                 limit_bytes: u64::from(u32::MAX),
             })?,
         };
-        let generation = self
-            .slot(slot)
-            .map_or(0, |slot| slot.tenant.generation.wrapping_add(1));
+        let generation = self.slot(slot).map_or(0, |slot| slot.tenant.generation.wrapping_add(1));
         let word = poison_word(request.dtype, request.poison, slot, request.poison_index);
         let mut tenant = Tenant {
             generation,
@@ -138,10 +136,7 @@ impl Ledger {
             requested: site.clone(),
             len: request.len,
             layout,
-            pattern: PoisonPattern {
-                dtype: request.dtype,
-                word,
-            },
+            pattern: PoisonPattern { dtype: request.dtype, word },
             named: request.dtype == Dtype::F32 && request.poison == Poison::Nan,
             buffer,
             capacity,
@@ -151,22 +146,14 @@ impl Ledger {
             held_by: None,
             freed: None,
         };
-        tenant.events.push(Entry {
-            action: Action::Allocate,
-            submission: 0,
-            site,
-        });
+        tenant.events.push(Entry { action: Action::Allocate, submission: 0, site });
         self.poison_all(buffer, layout.total, word);
         match self.slots.get_mut(slot as usize) {
             Some(slot) => slot.move_in(tenant),
             None => self.slots.push(Slot::new(tenant)),
         }
         self.count(|counters| counters.allocated(layout.total));
-        Ok(Handle {
-            ledger: self.id,
-            slot,
-            generation,
-        })
+        Ok(Handle { ledger: self.id, slot, generation })
     }
 
     /// An idle buffer of this capacity or a new one; in need, the idle and the quarantined ones
@@ -206,11 +193,7 @@ impl Ledger {
         }
         self.poison_all(buffer, total, word);
         self.count(|counters| counters.freed(total));
-        self.quarantine.enter(Freed {
-            slot: handle.slot,
-            buffer,
-            capacity,
-        });
+        self.quarantine.enter(Freed { slot: handle.slot, buffer, capacity });
         while let Some(freed) = self.quarantine.leave() {
             self.vacate(freed);
         }
@@ -236,12 +219,7 @@ impl Ledger {
     }
 
     fn poison_all(&mut self, buffer: BufferId, len_bytes: u64, pattern: u32) {
-        let poison = Command::Undefine {
-            buffer,
-            offset_bytes: 0,
-            len_bytes,
-            pattern,
-        };
+        let poison = Command::Undefine { buffer, offset_bytes: 0, len_bytes, pattern };
         self.pending.insert(buffer, vec![poison]);
     }
 
@@ -298,10 +276,7 @@ impl Ledger {
         live.into_iter()
             .map(|tenant| {
                 let count = u64::try_from(tenant.len).unwrap_or(u64::MAX);
-                let elements = ElementRanges {
-                    count,
-                    ranges: Vec::new(),
-                };
+                let elements = ElementRanges { count, ranges: Vec::new() };
                 let message = format!("{count} elements were never freed");
                 self.finding(FindingKind::Leak, tenant, elements, message)
             })

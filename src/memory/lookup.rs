@@ -61,10 +61,8 @@ impl Ledger {
     /// A live buffer that submission `flight` holds was wanted at `site`.
     pub(super) fn held(&self, handle: Handle, flight: u64, site: &Site) -> MemoryError {
         let tenant = self.slots[handle.slot as usize].tenant_of(handle.generation);
-        let submitted = self
-            .flights
-            .get(&flight)
-            .map_or(&tenant.requested, |flight| &flight.submitted);
+        let submitted =
+            self.flights.get(&flight).map_or(&tenant.requested, |flight| &flight.submitted);
         self.misuse(MisuseKind::InFlight, tenant, submitted, site)
     }
 

@@ -41,27 +41,19 @@ impl MisuseKind {
             Self::StaleHandle => ("stale handle", "freed", "used"),
             Self::ReplayAfterFree => ("replay after free", "freed", "submitted"),
             Self::InFlight => ("in use before its fence", "submitted", "taken"),
-            Self::StagingInFlight => (
-                "staging buffer reused before its fence",
-                "submitted",
-                "reused",
-            ),
-            Self::BindingsInFlight => (
-                "descriptor changed before its fence",
-                "submitted",
-                "changed",
-            ),
-            Self::BindingsRewritten => (
-                "descriptor changed after it was recorded",
-                "rewritten",
-                "submitted",
-            ),
+            Self::StagingInFlight => {
+                ("staging buffer reused before its fence", "submitted", "reused")
+            }
+            Self::BindingsInFlight => {
+                ("descriptor changed before its fence", "submitted", "changed")
+            }
+            Self::BindingsRewritten => {
+                ("descriptor changed after it was recorded", "rewritten", "submitted")
+            }
             Self::Retired => ("use of a retired buffer", "retired", "used"),
-            Self::ForeignHandle => (
-                "belongs to another ledger",
-                "this ledger was made",
-                "given to it",
-            ),
+            Self::ForeignHandle => {
+                ("belongs to another ledger", "this ledger was made", "given to it")
+            }
         }
     }
 }
@@ -86,11 +78,7 @@ pub struct HostMisuse {
 impl fmt::Display for HostMisuse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (title, did_first, did_second) = self.what.words();
-        write!(
-            f,
-            "{title}: `{}`: {did_first} at {}, ",
-            self.buffer, self.first
-        )?;
+        write!(f, "{title}: `{}`: {did_first} at {}, ", self.buffer, self.first)?;
         if let Some(recorded) = &self.recorded {
             write!(f, "recorded at {recorded}, ")?;
         }

@@ -86,20 +86,15 @@ impl PoisonPattern {
     /// counted from the first element of the data.
     pub(super) fn overwritten(&self, first: i64, guard: &[u8]) -> ElementRanges {
         let poison = self.element_bits();
-        ElementRanges::of((first..).zip(elements(self.dtype, guard)), |bits| {
-            bits != poison
-        })
+        ElementRanges::of((first..).zip(elements(self.dtype, guard)), |bits| bits != poison)
     }
 }
 
 /// The bits of each element, zero-extended.
 pub(super) fn elements(dtype: Dtype, bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
-    bytes.chunks_exact(dtype.size_bytes()).map(|element| {
-        element
-            .iter()
-            .rev()
-            .fold(0, |bits, byte| bits << 8 | u32::from(*byte))
-    })
+    bytes
+        .chunks_exact(dtype.size_bytes())
+        .map(|element| element.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte)))
 }
 
 #[cfg(test)]
@@ -112,11 +107,7 @@ mod tests {
         for slot in [0, 1, 77, 4_000_000] {
             let word = poison_word(Dtype::F32, Poison::Nan, slot, 0);
             assert!(f32::from_bits(word).is_nan());
-            assert_ne!(
-                word,
-                f32::NAN.to_bits(),
-                "the NaN of 0/0 is nobody's poison"
-            );
+            assert_ne!(word, f32::NAN.to_bits(), "the NaN of 0/0 is nobody's poison");
             assert_eq!(named_slot(word), Some(slot));
             assert_eq!(named_slot(word | 1 << 31), Some(slot));
         }
@@ -150,10 +141,7 @@ mod tests {
 
     #[test]
     fn unwritten_elements_come_as_ranges() {
-        let pattern = PoisonPattern {
-            dtype: Dtype::U32,
-            word: 7,
-        };
+        let pattern = PoisonPattern { dtype: Dtype::U32, word: 7 };
         let data = Dtype::U32.encode(&[7.0, 7.0, 1.0, 7.0]);
         let found = pattern.unwritten(&data);
         assert_eq!((found.count, found.to_string()), (3, "0..2, 3".to_owned()));

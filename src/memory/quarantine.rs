@@ -24,12 +24,7 @@ pub(super) struct Quarantine {
 
 impl Quarantine {
     pub(super) fn new(max_buffers: usize, max_bytes: u64) -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            bytes: 0,
-            max_buffers,
-            max_bytes,
-        }
+        Self { waiting: VecDeque::new(), bytes: 0, max_buffers, max_bytes }
     }
 
     pub(super) fn enter(&mut self, freed: Freed) {
@@ -102,11 +97,7 @@ mod tests {
 
     #[test]
     fn the_oldest_leaves_when_either_limit_is_passed() {
-        let freed = |slot| Freed {
-            slot,
-            buffer: BufferId(u64::from(slot)),
-            capacity: 256,
-        };
+        let freed = |slot| Freed { slot, buffer: BufferId(u64::from(slot)), capacity: 256 };
         let mut by_count = Quarantine::new(2, u64::MAX);
         (0..3).for_each(|slot| by_count.enter(freed(slot)));
         assert_eq!(by_count.leave(), Some(freed(0)));

@@ -69,11 +69,7 @@ impl<'l> Recorder<'l> {
         let bytes = ledger.staged_bytes(staging, MisuseKind::StaleHandle, &site)?;
         let command = self.recorded.recording.commands.len();
         self.push_upload(handle, bytes, &site)?;
-        self.recorded.staged.push(StagedUpload {
-            staging,
-            command,
-            site,
-        });
+        self.recorded.staged.push(StagedUpload { staging, command, site });
         Ok(())
     }
 
@@ -93,8 +89,7 @@ impl<'l> Recorder<'l> {
                 site: site.clone(),
             });
         }
-        self.uploads
-            .insert(handle, self.recorded.recording.commands.len());
+        self.uploads.insert(handle, self.recorded.recording.commands.len());
         let command = (tenant.len > 0).then(|| Command::Upload {
             buffer: tenant.buffer,
             offset_bytes: tenant.layout.before,
@@ -174,18 +169,9 @@ impl<'l> Recorder<'l> {
         let site = Site::caller();
         let ledger = self.ledger;
         let table = ledger.table(bindings, MisuseKind::StaleHandle, &site)?;
-        let dispatch = Dispatch {
-            kernel,
-            bindings: &table.bounds,
-            push,
-            groups,
-        };
+        let dispatch = Dispatch { kernel, bindings: &table.bounds, push, groups };
         self.push_dispatch(&dispatch, &site)?;
-        self.recorded.tables.push(TableUse {
-            bindings,
-            version: table.version,
-            site,
-        });
+        self.recorded.tables.push(TableUse { bindings, version: table.version, site });
         Ok(())
     }
 
@@ -299,12 +285,7 @@ impl<'l> Recorder<'l> {
     pub fn retire(&mut self, handle: Handle) -> Result<(), MemoryError> {
         let site = Site::caller();
         let buffer = self.usable(handle, &site)?.buffer;
-        self.push(
-            Some(Command::Retire { buffer }),
-            Action::Retire,
-            handle,
-            &site,
-        );
+        self.push(Some(Command::Retire { buffer }), Action::Retire, handle, &site);
         self.retired.insert(handle, site);
         Ok(())
     }
@@ -319,9 +300,7 @@ impl<'l> Recorder<'l> {
         let tenant = self.ledger.live(handle, MisuseKind::StaleHandle, site)?;
         match self.retired.get(&handle) {
             None => Ok(tenant),
-            Some(retired) => Err(self
-                .ledger
-                .misuse(MisuseKind::Retired, tenant, retired, site)),
+            Some(retired) => Err(self.ledger.misuse(MisuseKind::Retired, tenant, retired, site)),
         }
     }
 

@@ -120,11 +120,7 @@ impl Layout {
         let layout = Self::place(request, exact_guard_bytes)
             .ok_or_else(|| too_large(u64::MAX, "an allocation", limits.allocation_bytes))?;
         if layout.total > limits.allocation_bytes {
-            return Err(too_large(
-                layout.total,
-                "an allocation",
-                limits.allocation_bytes,
-            ));
+            return Err(too_large(layout.total, "an allocation", limits.allocation_bytes));
         }
         if layout.range > limits.storage_range_bytes {
             return Err(too_large(
@@ -151,20 +147,11 @@ impl Layout {
         // Vulkan has no empty buffers and no empty ranges: the least is one word, poisoned.
         let range = range.max(4);
         let total = before.checked_add(padded.checked_add(behind)?.max(4))?;
-        Some(Self {
-            before,
-            data,
-            total,
-            range,
-        })
+        Some(Self { before, data, total, range })
     }
 
     pub(super) fn extent(&self) -> Extent {
-        Extent {
-            offset_bytes: self.before,
-            range_bytes: self.range,
-            logical_bytes: self.data,
-        }
+        Extent { offset_bytes: self.before, range_bytes: self.range, logical_bytes: self.data }
     }
 
     /// Data up to the next word: the least that commands can copy.

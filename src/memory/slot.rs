@@ -61,10 +61,7 @@ impl Slot {
     const REMEMBERED: usize = 4;
 
     pub(super) fn new(tenant: Tenant) -> Self {
-        Self {
-            tenant,
-            past: VecDeque::new(),
-        }
+        Self { tenant, past: VecDeque::new() }
     }
 
     pub(super) fn move_in(&mut self, tenant: Tenant) {
@@ -77,9 +74,6 @@ impl Slot {
 
     /// The tenant of a generation; of one long forgotten, its oldest known successor.
     pub(super) fn tenant_of(&self, generation: u32) -> &Tenant {
-        self.past
-            .iter()
-            .find(|past| past.generation >= generation)
-            .unwrap_or(&self.tenant)
+        self.past.iter().find(|past| past.generation >= generation).unwrap_or(&self.tenant)
     }
 }

@@ -27,10 +27,7 @@ impl Ledger {
             bytes: vec![0; len_bytes],
             freed: None,
         });
-        Staging {
-            ledger: self.id,
-            index: self.staging.len() - 1,
-        }
+        Staging { ledger: self.id, index: self.staging.len() - 1 }
     }
 
     /// Replaces its contents.
@@ -91,10 +88,7 @@ impl Ledger {
     }
 
     fn idle_staging(&self, staging: Staging, site: &Site) -> Result<(), MemoryError> {
-        let reader = self
-            .flights
-            .values()
-            .find(|flight| flight.staging.contains(&staging.index));
+        let reader = self.flights.values().find(|flight| flight.staging.contains(&staging.index));
         match reader {
             None => Ok(()),
             Some(flight) => Err(misuse(

@@ -76,10 +76,7 @@ impl Ledger {
         }
         self.hold(&flight.held, Some(submission));
         self.flights.insert(submission, flight);
-        Ok(InFlight {
-            ledger: self.id,
-            submission,
-        })
+        Ok(InFlight { ledger: self.id, submission })
     }
 
     /// Whether a submission has finished, without waiting. Its buffers are held all the same until
@@ -133,12 +130,7 @@ impl Ledger {
     }
 
     fn finish(&mut self, flight: Flight, outcome: Outcome) -> Result<Finished, MemoryError> {
-        if !outcome
-            .downloads
-            .iter()
-            .map(Vec::len)
-            .eq(self.expected_lengths(&flight))
-        {
+        if !outcome.downloads.iter().map(Vec::len).eq(self.expected_lengths(&flight)) {
             return Err(MemoryError::Device(DeviceError::Malformed {
                 device: self.device.info().name.clone(),
                 what: "other downloads came back than were recorded".to_owned(),
@@ -189,10 +181,7 @@ impl Ledger {
 
     /// After a loss or a time-out no fence will ever come, so nothing is held any more.
     fn failed(&mut self, error: DeviceError) -> MemoryError {
-        if matches!(
-            error,
-            DeviceError::Lost { .. } | DeviceError::Timeout { .. }
-        ) {
+        if matches!(error, DeviceError::Lost { .. } | DeviceError::Timeout { .. }) {
             self.broken = true;
             for flight in std::mem::take(&mut self.flights).into_values() {
                 self.hold(&flight.held, None);

@@ -58,16 +58,8 @@ impl Ledger {
         for bound in bounds {
             self.live(bound.handle, MisuseKind::StaleHandle, &site)?;
         }
-        self.tables.push(Table {
-            bounds: bounds.to_vec(),
-            version: 0,
-            written: site,
-            freed: None,
-        });
-        Ok(Bindings {
-            ledger: self.id,
-            index: self.tables.len() - 1,
-        })
+        self.tables.push(Table { bounds: bounds.to_vec(), version: 0, written: site, freed: None });
+        Ok(Bindings { ledger: self.id, index: self.tables.len() - 1 })
     }
 
     /// Replaces one descriptor. What was recorded with the old one must be recorded again.
@@ -136,33 +128,22 @@ impl Ledger {
     /// A table that was rewritten since a recording saw `version` of it, with the place.
     pub(super) fn rewritten_since(&self, table: &Table, version: u64) -> Option<(Site, String)> {
         (table.version != version).then(|| {
-            let name = table
-                .bounds
-                .first()
-                .map_or(NAME, |b| self.name_of(b.handle));
+            let name = table.bounds.first().map_or(NAME, |b| self.name_of(b.handle));
             (table.written.clone(), name.to_owned())
         })
     }
 
     fn idle_table(&self, bindings: Bindings, name: &str, site: &Site) -> Result<(), MemoryError> {
-        let user = self
-            .flights
-            .values()
-            .find(|flight| flight.tables.contains(&bindings.index));
+        let user = self.flights.values().find(|flight| flight.tables.contains(&bindings.index));
         match user {
             None => Ok(()),
-            Some(flight) => Err(misuse(
-                MisuseKind::BindingsInFlight,
-                name,
-                &flight.submitted,
-                site,
-            )),
+            Some(flight) => {
+                Err(misuse(MisuseKind::BindingsInFlight, name, &flight.submitted, site))
+            }
         }
     }
 
     fn name_of(&self, handle: Handle) -> &str {
-        &self.slots[handle.slot as usize]
-            .tenant_of(handle.generation)
-            .name
+        &self.slots[handle.slot as usize].tenant_of(handle.generation).name
     }
 }

@@ -25,11 +25,7 @@ pub(super) struct Values<'a> {
 
 impl<'a> Values<'a> {
     pub(super) fn new(module: &'a Module, specialized: &'a [(u32, u32)]) -> Self {
-        Self {
-            module,
-            specialized,
-            steps_left: Cell::new(LIMIT_STEPS),
-        }
+        Self { module, specialized, steps_left: Cell::new(LIMIT_STEPS) }
     }
 
     /// One level down; an error below the last.
@@ -40,12 +36,8 @@ impl<'a> Values<'a> {
                 self.steps_left.set(steps);
                 Ok(depth)
             }
-            (None, _) => Err(SpirvError::malformed(
-                "a type or constant that contains itself",
-            )),
-            (_, None) => Err(SpirvError::unsupported(
-                "types or constants of endless nesting",
-            )),
+            (None, _) => Err(SpirvError::malformed("a type or constant that contains itself")),
+            (_, None) => Err(SpirvError::unsupported("types or constants of endless nesting")),
         }
     }
 
@@ -96,12 +88,10 @@ impl<'a> Values<'a> {
             return Ok(value);
         }
         let second = operand(2)?;
-        arithmetic(*op, first, second)
-            .or_else(|| comparison(*op, first, second))
-            .ok_or_else(|| {
-                let id = instruction.result_id.unwrap_or_default();
-                SpirvError::unsupported(format!("constant {id} by {op:?} of {first} and {second}"))
-            })
+        arithmetic(*op, first, second).or_else(|| comparison(*op, first, second)).ok_or_else(|| {
+            let id = instruction.result_id.unwrap_or_default();
+            SpirvError::unsupported(format!("constant {id} by {op:?} of {first} and {second}"))
+        })
     }
 }
 
@@ -113,17 +103,13 @@ pub(super) fn default_bits(instruction: &Instruction) -> Result<u32, SpirvError>
         Op::Constant | Op::SpecConstant => match instruction.operands.first() {
             Some(Operand::LiteralBit64(_)) => {
                 let id = result(instruction)?;
-                Err(SpirvError::unsupported(format!(
-                    "constant {id} has 64 bits"
-                )))
+                Err(SpirvError::unsupported(format!("constant {id} has 64 bits")))
             }
             _ => number(instruction, 0),
         },
         _ => {
             let name = instruction.class.opname;
-            Err(SpirvError::malformed(format!(
-                "Op{name} where a scalar constant is expected"
-            )))
+            Err(SpirvError::malformed(format!("Op{name} where a scalar constant is expected")))
         }
     }
 }

@@ -28,14 +28,10 @@ pub enum SpirvError {
 
 impl SpirvError {
     pub(super) fn malformed(reason: impl Into<String>) -> Self {
-        Self::Malformed {
-            reason: reason.into(),
-        }
+        Self::Malformed { reason: reason.into() }
     }
 
     pub(super) fn unsupported(reason: impl Into<String>) -> Self {
-        Self::Unsupported {
-            reason: reason.into(),
-        }
+        Self::Unsupported { reason: reason.into() }
     }
 }

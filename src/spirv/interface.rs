@@ -33,10 +33,9 @@ impl Interface {
     pub fn local_size_with(&self, values: &[(u32, u32)]) -> [u32; 3] {
         self.local_size.map(|size| match size {
             LocalSize::Literal(size) => size,
-            LocalSize::Spec { id, default } => values
-                .iter()
-                .find(|(other, _)| *other == id)
-                .map_or(default, |(_, bits)| *bits),
+            LocalSize::Spec { id, default } => {
+                values.iter().find(|(other, _)| *other == id).map_or(default, |(_, bits)| *bits)
+            }
         })
     }
 

@@ -49,9 +49,8 @@ impl Module {
     pub(super) fn new(words: &[u32]) -> Result<Self, SpirvError> {
         check_words(words)?;
         let mut collector = Collector::default();
-        parse_words(words, &mut collector).map_err(|state| SpirvError::Parse {
-            reason: state.to_string(),
-        })?;
+        parse_words(words, &mut collector)
+            .map_err(|state| SpirvError::Parse { reason: state.to_string() })?;
         let instructions = collector.instructions;
         check_functions(&instructions)?;
         let mut module = Self {
@@ -146,9 +145,7 @@ fn check_words(words: &[u32]) -> Result<(), SpirvError> {
     let mut at = HEADER_LEN;
     while let Some(first) = words.get(at) {
         let (len, opcode) = (*first >> 16, *first & 0xffff);
-        let wrong = |what: &str| SpirvError::Parse {
-            reason: format!("word {at}: {what}"),
-        };
+        let wrong = |what: &str| SpirvError::Parse { reason: format!("word {at}: {what}") };
         // Zero is the parser's own error.
         let len = usize::try_from(len.max(1)).unwrap_or(usize::MAX);
         let end = at.saturating_add(len);
@@ -166,12 +163,7 @@ fn check_words(words: &[u32]) -> Result<(), SpirvError> {
     Ok(())
 }
 
-const UNREADABLE: [Op; 4] = [
-    Op::Constant,
-    Op::SpecConstant,
-    Op::SpecConstantOp,
-    Op::Switch,
-];
+const UNREADABLE: [Op; 4] = [Op::Constant, Op::SpecConstant, Op::SpecConstantOp, Op::Switch];
 
 /// A module that is cut short still parses, up to a function without an end.
 fn check_functions(instructions: &[Instruction]) -> Result<(), SpirvError> {
@@ -225,7 +217,5 @@ pub(super) fn result_type(instruction: &Instruction) -> Result<u32, SpirvError> 
 
 pub(super) fn malformed(instruction: &Instruction, index: usize) -> SpirvError {
     let name = instruction.class.opname;
-    SpirvError::malformed(format!(
-        "Op{name}: operand {index} is missing or of another kind"
-    ))
+    SpirvError::malformed(format!("Op{name}: operand {index} is missing or of another kind"))
 }

@@ -81,21 +81,13 @@ fn local_size_source(module: &Module, entry: u32) -> Result<LocalSizeSource, Spi
                 let composite = result(instruction)?;
                 let builtin = module.decoration(composite, Decoration::BuiltIn);
                 if builtin == Some(BuiltIn::WorkgroupSize as u32) {
-                    let ids = [
-                        id(instruction, 0)?,
-                        id(instruction, 1)?,
-                        id(instruction, 2)?,
-                    ];
+                    let ids = [id(instruction, 0)?, id(instruction, 1)?, id(instruction, 2)?];
                     return Ok(LocalSizeSource::Constants(ids));
                 }
             }
             Op::ExecutionMode | Op::ExecutionModeId if id(instruction, 0)? == entry => {
                 let three = |read: fn(&Instruction, usize) -> Result<u32, SpirvError>| {
-                    Ok([
-                        read(instruction, 2)?,
-                        read(instruction, 3)?,
-                        read(instruction, 4)?,
-                    ])
+                    Ok([read(instruction, 2)?, read(instruction, 3)?, read(instruction, 4)?])
                 };
                 match instruction.operands.get(1) {
                     Some(Operand::ExecutionMode(ExecutionMode::LocalSize)) => {
@@ -216,15 +208,9 @@ impl Values<'_> {
                 continue;
             }
             let Type::Pointer { class, pointee } = self.ty(result_type(instruction)?)? else {
-                return Err(SpirvError::malformed(
-                    "a variable that is not behind a pointer",
-                ));
+                return Err(SpirvError::malformed("a variable that is not behind a pointer"));
             };
-            variables.push(Variable {
-                id: result(instruction)?,
-                class,
-                pointee,
-            });
+            variables.push(Variable { id: result(instruction)?, class, pointee });
         }
         Ok(variables)
     }
@@ -297,9 +283,7 @@ impl Values<'_> {
         let Some((member, ty)) = last.copied() else {
             return Ok(());
         };
-        let offset = self
-            .module
-            .member_decoration(block, member, Decoration::Offset);
+        let offset = self.module.member_decoration(block, member, Decoration::Offset);
         let (element, len) = match self.ty(ty)? {
             Type::Array { element, len } => (element, Some(len)),
             Type::RuntimeArray { element } => (element, None),
@@ -313,9 +297,7 @@ impl Values<'_> {
         };
         let scalars = self.scalars(element)?;
         let stride = self.module.decoration(ty, Decoration::ArrayStride);
-        self.module
-            .member_name(block, member)
-            .clone_into(&mut binding.name);
+        self.module.member_name(block, member).clone_into(&mut binding.name);
         (binding.element, binding.components) = (scalars.element, scalars.components);
         binding.stride_bytes = match stride {
             Some(stride) => stride,
@@ -329,9 +311,7 @@ impl Values<'_> {
     fn members(&self, block: u32) -> Result<Vec<(u32, u32)>, SpirvError> {
         match self.ty(block)? {
             Type::Struct { members } => Ok((0..).zip(members).collect()),
-            _ => Err(SpirvError::malformed(format!(
-                "id {block} is not a structure"
-            ))),
+            _ => Err(SpirvError::malformed(format!("id {block} is not a structure"))),
         }
     }
 
@@ -386,9 +366,7 @@ impl Values<'_> {
         let depth = self.deeper(depth)?;
         for (member, ty) in self.members(block)? {
             let name = format!("{prefix}{}", self.module.member_name(block, member));
-            let offset = self
-                .module
-                .member_decoration(block, member, Decoration::Offset);
+            let offset = self.module.member_decoration(block, member, Decoration::Offset);
             let missing = || SpirvError::malformed(format!("push member {name} without Offset"));
             let offset = offset.ok_or_else(missing)?;
             let offset = base.checked_add(offset).ok_or_else(too_large)?;

@@ -55,22 +55,13 @@ impl fmt::Display for Binding {
             BindingKind::Uniform => f.write_str("uniform ")?,
             BindingKind::Opaque => f.write_str("opaque ")?,
         }
-        write!(
-            f,
-            "{} {} ",
-            self.access,
-            typed(self.element, self.components)
-        )?;
+        write!(f, "{} {} ", self.access, typed(self.element, self.components))?;
         match self.len {
             None => write!(f, "{}[]", self.name)?,
             Some(1) => f.write_str(&self.name)?,
             Some(len) => write!(f, "{}[{len}]", self.name)?,
         }
-        write!(
-            f,
-            " in {}, offset {} stride {}",
-            self.block, self.offset_bytes, self.stride_bytes
-        )?;
+        write!(f, " in {}, offset {} stride {}", self.block, self.offset_bytes, self.stride_bytes)?;
         if self.descriptor_count != 1 {
             write!(f, ", {} descriptors", self.descriptor_count)?;
         }

@@ -20,8 +20,7 @@ fn module(build: impl FnOnce(&mut Builder, Word)) -> Vec<u32> {
     let main = b.id();
     b.entry_point(ExecutionModel::GLCompute, main, "main", vec![]);
     build(&mut b, main);
-    b.begin_function(void, Some(main), FunctionControl::NONE, signature)
-        .unwrap();
+    b.begin_function(void, Some(main), FunctionControl::NONE, signature).unwrap();
     b.begin_block(None).unwrap();
     b.ret().unwrap();
     b.end_function().unwrap();
@@ -38,11 +37,7 @@ fn buffer(b: &mut Builder) -> (Word, Word) {
     b.member_decorate(block, 0, Decoration::Offset, [Operand::LiteralBit32(0)]);
     let pointer = b.type_pointer(None, StorageClass::StorageBuffer, block);
     let variable = b.variable(pointer, None, StorageClass::StorageBuffer, None);
-    b.decorate(
-        variable,
-        Decoration::DescriptorSet,
-        [Operand::LiteralBit32(0)],
-    );
+    b.decorate(variable, Decoration::DescriptorSet, [Operand::LiteralBit32(0)]);
     b.decorate(variable, Decoration::Binding, [Operand::LiteralBit32(0)]);
     b.member_name(block, 0, "x");
     b.name(block, "block");
@@ -65,14 +60,8 @@ fn a_variable_can_carry_the_qualifier_of_its_block() {
         b.decorate(variable, Decoration::NonWritable, []);
     });
     let binding = &interface.unwrap().bindings[0];
-    assert_eq!(
-        (binding.name.as_str(), binding.access),
-        ("x", Access::ReadOnly)
-    );
-    assert_eq!(
-        (binding.element, binding.stride_bytes),
-        (ElementType::F32, 4)
-    );
+    assert_eq!((binding.name.as_str(), binding.access), ("x", Access::ReadOnly));
+    assert_eq!((binding.element, binding.stride_bytes), (ElementType::F32, 4));
 }
 
 #[test]
@@ -100,9 +89,7 @@ fn what_is_missing_is_said() {
             reflected(|b, main| {
                 literal_size(b, main);
                 let (variable, _) = buffer(b);
-                b.module_mut()
-                    .annotations
-                    .retain(|i| i.operands[0] != Operand::IdRef(variable));
+                b.module_mut().annotations.retain(|i| i.operands[0] != Operand::IdRef(variable));
             }),
             "malformed SPIR-V: a variable without DescriptorSet",
         ),
@@ -134,10 +121,7 @@ fn types_that_contain_themselves_are_an_error() {
             }
         }
     });
-    assert!(
-        matches!(interface, Err(SpirvError::Malformed { .. })),
-        "{interface:?}"
-    );
+    assert!(matches!(interface, Err(SpirvError::Malformed { .. })), "{interface:?}");
 }
 
 #[test]
@@ -151,10 +135,7 @@ fn nesting_that_doubles_is_stopped() {
         let pointer = b.type_pointer(None, StorageClass::Workgroup, ty);
         b.variable(pointer, None, StorageClass::Workgroup, None);
     });
-    assert!(
-        matches!(interface, Err(SpirvError::Unsupported { .. })),
-        "{interface:?}"
-    );
+    assert!(matches!(interface, Err(SpirvError::Unsupported { .. })), "{interface:?}");
 }
 
 #[test]
@@ -165,11 +146,7 @@ fn every_cut_is_an_error() {
     });
     assert!(reflect(&words).is_ok());
     for len in 0..words.len() {
-        assert!(
-            reflect(&words[..len]).is_err(),
-            "{len} of {} words",
-            words.len()
-        );
+        assert!(reflect(&words[..len]).is_err(), "{len} of {} words", words.len());
     }
 }
 

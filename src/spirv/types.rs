@@ -37,16 +37,10 @@ impl Values<'_> {
     pub(super) fn ty(&self, type_id: u32) -> Result<Type, SpirvError> {
         let instruction = self.module.definition(type_id)?;
         Ok(match instruction.class.opcode {
-            Op::TypeBool => Type::Scalar {
-                element: ElementType::Bool,
-                bytes: 4,
-            },
+            Op::TypeBool => Type::Scalar { element: ElementType::Bool, bytes: 4 },
             Op::TypeInt => {
                 let element = integer(number(instruction, 0)?, number(instruction, 1)? != 0);
-                scalar(
-                    element.ok_or_else(|| malformed(instruction, 0))?,
-                    number(instruction, 0)?,
-                )
+                scalar(element.ok_or_else(|| malformed(instruction, 0))?, number(instruction, 0)?)
             }
             Op::TypeFloat => {
                 let plain = instruction.operands.get(1).is_none();
@@ -60,34 +54,26 @@ impl Values<'_> {
                 };
                 scalar(element, number(instruction, 0)?)
             }
-            Op::TypeVector => Type::Vector {
-                component: id(instruction, 0)?,
-                count: number(instruction, 1)?,
-            },
-            Op::TypeMatrix => Type::Matrix {
-                column: id(instruction, 0)?,
-                count: number(instruction, 1)?,
-            },
-            Op::TypeArray => Type::Array {
-                element: id(instruction, 0)?,
-                len: self.bits(id(instruction, 1)?)?,
-            },
-            Op::TypeRuntimeArray => Type::RuntimeArray {
-                element: id(instruction, 0)?,
-            },
+            Op::TypeVector => {
+                Type::Vector { component: id(instruction, 0)?, count: number(instruction, 1)? }
+            }
+            Op::TypeMatrix => {
+                Type::Matrix { column: id(instruction, 0)?, count: number(instruction, 1)? }
+            }
+            Op::TypeArray => {
+                Type::Array { element: id(instruction, 0)?, len: self.bits(id(instruction, 1)?)? }
+            }
+            Op::TypeRuntimeArray => Type::RuntimeArray { element: id(instruction, 0)? },
             Op::TypeStruct => {
                 let members = 0..instruction.operands.len();
                 Type::Struct {
-                    members: members
-                        .map(|m| id(instruction, m))
-                        .collect::<Result<_, _>>()?,
+                    members: members.map(|m| id(instruction, m)).collect::<Result<_, _>>()?,
                 }
             }
             Op::TypePointer => match instruction.operands.first() {
-                Some(Operand::StorageClass(class)) => Type::Pointer {
-                    class: *class,
-                    pointee: id(instruction, 1)?,
-                },
+                Some(Operand::StorageClass(class)) => {
+                    Type::Pointer { class: *class, pointee: id(instruction, 1)? }
+                }
                 _ => return Err(malformed(instruction, 0)),
             },
             opcode if opcode.is_type() => Type::Opaque,
@@ -104,16 +90,9 @@ impl Values<'_> {
         let depth = self.deeper(depth)?;
         Ok(match self.ty(type_id)? {
             Type::Scalar { element, .. } => one(element),
-            Type::Vector {
-                component: of,
-                count,
-            }
-            | Type::Matrix { column: of, count } => {
+            Type::Vector { component: of, count } | Type::Matrix { column: of, count } => {
                 let inner = self.scalars_nested(of, depth)?;
-                Scalars {
-                    element: inner.element,
-                    components: times(inner.components, count)?,
-                }
+                Scalars { element: inner.element, components: times(inner.components, count)? }
             }
             Type::Array { element, .. } | Type::RuntimeArray { element } => {
                 self.scalars_nested(element, depth)?
@@ -130,9 +109,7 @@ impl Values<'_> {
 
     /// The size of a structure's member, whose matrix stride stands at the member.
     pub(super) fn member_size(&self, of: u32, member: u32, ty: u32) -> Result<u32, SpirvError> {
-        Ok(self
-            .extent(ty, Layout::Explicit, Some((of, member)), LIMIT_DEPTH)?
-            .0)
+        Ok(self.extent(ty, Layout::Explicit, Some((of, member)), LIMIT_DEPTH)?.0)
     }
 
     fn extent(
@@ -207,8 +184,7 @@ impl Values<'_> {
             let (size, align) = self.extent(*ty, layout, Some((type_id, member)), depth)?;
             let declared = match layout {
                 Layout::Explicit => {
-                    self.module
-                        .member_decoration(type_id, member, Decoration::Offset)
+                    self.module.member_decoration(type_id, member, Decoration::Offset)
                 }
                 Layout::Packed => None,
             };
@@ -221,17 +197,11 @@ impl Values<'_> {
 }
 
 fn scalar(element: ElementType, bits: u32) -> Type {
-    Type::Scalar {
-        element,
-        bytes: bits.div_ceil(8).max(1),
-    }
+    Type::Scalar { element, bytes: bits.div_ceil(8).max(1) }
 }
 
 fn one(element: ElementType) -> Scalars {
-    Scalars {
-        element,
-        components: 1,
-    }
+    Scalars { element, components: 1 }
 }
 
 fn integer(bits: u32, signed: bool) -> Option<ElementType> {

@@ -85,11 +85,7 @@ fn file_name(physical: &Physical) -> String {
     hash.update([0]);
     hash.update(physical.cache_uuid);
     let hash = hash.finalize();
-    let short = hash
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<String>();
+    let short = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
     format!("{:08x}-{:08x}-{short}.bin", info.vendor_id, info.device_id)
 }
 

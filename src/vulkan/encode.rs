@@ -107,17 +107,12 @@ fn descriptor_sets(
     let mut order = Vec::<(&Pipeline, &[Binding], Bound)>::new();
     let (mut bound, mut layouts, mut infos) = (Vec::new(), Vec::new(), Vec::new());
     for command in &recording.commands {
-        let Command::Dispatch {
-            kernel, bindings, ..
-        } = command
-        else {
+        let Command::Dispatch { kernel, bindings, .. } = command else {
             continue;
         };
         let group = *groups.entry((*kernel, bindings)).or_insert_with(|| {
             let pipeline = &known.kernels[kernel];
-            let group = Bound {
-                first: layouts.len(),
-            };
+            let group = Bound { first: layouts.len() };
             layouts.extend(pipeline.sets.iter().map(|(_, layout)| layout.raw()));
             infos.extend(bindings.iter().map(|binding| {
                 vk::DescriptorBufferInfo::default()
@@ -192,25 +187,11 @@ impl Encoder<'_> {
         needs: &Needs,
     ) -> Result<(), DeviceError> {
         match command {
-            Command::Upload {
-                buffer,
-                offset_bytes,
-                data,
-            } => {
+            Command::Upload { buffer, offset_bytes, data } => {
                 self.upload(*buffer, *offset_bytes, data.len() as u64);
             }
-            Command::Fill {
-                buffer,
-                offset_bytes,
-                len_bytes,
-                word,
-            }
-            | Command::Undefine {
-                buffer,
-                offset_bytes,
-                len_bytes,
-                pattern: word,
-            } => {
+            Command::Fill { buffer, offset_bytes, len_bytes, word }
+            | Command::Undefine { buffer, offset_bytes, len_bytes, pattern: word } => {
                 let target = self.buffer(*buffer).raw;
                 // SAFETY: the range lies in the buffer and both numbers are multiples of 4
                 // (VUID-vkCmdFillBuffer-dstOffset-00024, -00025, -size-00026 to -00028).
@@ -224,12 +205,7 @@ impl Encoder<'_> {
                     );
                 }
             }
-            Command::Dispatch {
-                kernel,
-                push,
-                groups,
-                ..
-            } => {
+            Command::Dispatch { kernel, push, groups, .. } => {
                 if self.dispatch_count >= SPLIT_AT_MOST {
                     self.split()?;
                 }
@@ -243,11 +219,7 @@ impl Encoder<'_> {
                     self.split()?;
                 }
             }
-            Command::Download {
-                buffer,
-                offset_bytes,
-                len_bytes,
-            } => {
+            Command::Download { buffer, offset_bytes, len_bytes } => {
                 let to = needs.downloads[self.download_count].start as u64;
                 self.download_count += 1;
                 self.download(*buffer, *offset_bytes, *len_bytes, to);
@@ -266,18 +238,12 @@ impl Encoder<'_> {
         let Some(staging) = &self.slot.staging else {
             return;
         };
-        let part = vk::BufferCopy {
-            src_offset: self.staged_bytes,
-            dst_offset: offset,
-            size: len,
-        };
+        let part = vk::BufferCopy { src_offset: self.staged_bytes, dst_offset: offset, size: len };
         // SAFETY: the part lies in both buffers (VUID-vkCmdCopyBuffer-srcOffset-00113,
         // -size-00115, -size-00116), which were made for transfers (-srcBuffer-00118,
         // -dstBuffer-00120) and are different (-pRegions-00117).
         unsafe {
-            self.logical
-                .raw
-                .cmd_copy_buffer(self.raw, staging.raw, self.buffer(to).raw, &[part]);
+            self.logical.raw.cmd_copy_buffer(self.raw, staging.raw, self.buffer(to).raw, &[part]);
         }
         self.staged_bytes += len;
     }
@@ -286,11 +252,7 @@ impl Encoder<'_> {
         let Some(readback) = &self.slot.readback else {
             return;
         };
-        let part = vk::BufferCopy {
-            src_offset: offset,
-            dst_offset: to,
-            size: len,
-        };
+        let part = vk::BufferCopy { src_offset: offset, dst_offset: to, size: len };
         // SAFETY: as in `upload`, the other way.
         unsafe {
             self.logical.raw.cmd_copy_buffer(
@@ -375,11 +337,7 @@ impl Encoder<'_> {
         };
         // SAFETY: the pool has at least `count` queries, which no submission uses
         // (VUID-vkCmdResetQueryPool-firstQuery-09437).
-        unsafe {
-            self.logical
-                .raw
-                .cmd_reset_query_pool(self.raw, queries.raw.raw(), 0, count)
-        };
+        unsafe { self.logical.raw.cmd_reset_query_pool(self.raw, queries.raw.raw(), 0, count) };
     }
 
     fn timestamp(&mut self) {

@@ -8,11 +8,8 @@ use ash::{ext, khr, vk};
 use crate::device::Features;
 
 /// Extensions that Vulkan 1.2 took into its core.
-const PROMOTED: [&CStr; 3] = [
-    khr::_8bit_storage::NAME,
-    khr::shader_float16_int8::NAME,
-    khr::shader_float_controls::NAME,
-];
+const PROMOTED: [&CStr; 3] =
+    [khr::_8bit_storage::NAME, khr::shader_float16_int8::NAME, khr::shader_float_controls::NAME];
 
 /// What the driver offers beyond its version.
 #[derive(Clone, Debug)]
@@ -41,11 +38,7 @@ impl Offer {
             enable.push(khr::portability_subset::NAME);
         }
         if self.version < vk::API_VERSION_1_2 {
-            enable.extend(
-                PROMOTED
-                    .into_iter()
-                    .filter(|name| self.extensions.contains(*name)),
-            );
+            enable.extend(PROMOTED.into_iter().filter(|name| self.extensions.contains(*name)));
         }
         if features.atomic_add_f32 {
             enable.push(ext::shader_atomic_float::NAME);
@@ -154,9 +147,8 @@ impl Chain {
             shader_float64: self.core.shader_float64,
             ..vk::PhysicalDeviceFeatures::default()
         };
-        let mut root = vk::PhysicalDeviceFeatures2::default()
-            .features(core)
-            .push_next(&mut storage_16);
+        let mut root =
+            vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut storage_16);
         if offer.has(khr::_8bit_storage::NAME, vk::API_VERSION_1_2) {
             root = root.push_next(&mut storage_8);
         }

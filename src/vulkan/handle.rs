@@ -24,10 +24,7 @@ impl<H: Destroy> Owned<H> {
     /// Takes over a handle that was just made from `logical`.
     pub(super) fn new(logical: &Arc<Logical>, raw: H, name: &str) -> Self {
         logical.name(raw, name);
-        Self {
-            raw,
-            logical: Arc::clone(logical),
-        }
+        Self { raw, logical: Arc::clone(logical) }
     }
 
     pub(super) fn raw(&self) -> H {

@@ -32,9 +32,8 @@ impl Instance {
     pub(super) fn new(validate: Validation) -> Result<Arc<Self>, DeviceError> {
         // SAFETY: `Entry::load` maps the platform's Vulkan loader, whose initialisers have no
         // preconditions; the entry outlives every function taken from it, as a field of `Self`.
-        let entry = unsafe { ash::Entry::load() }.map_err(|error| DeviceError::NoLoader {
-            reason: error.to_string(),
-        })?;
+        let entry = unsafe { ash::Entry::load() }
+            .map_err(|error| DeviceError::NoLoader { reason: error.to_string() })?;
         let version = instance_version(&entry)?;
         let offered = offered_extensions(&entry)?;
         let portability = offered.contains(khr::portability_enumeration::NAME);
@@ -139,10 +138,7 @@ fn require_layer(entry: &ash::Entry) -> Result<(), DeviceError> {
     // SAFETY: vkEnumerateInstanceLayerProperties has no preconditions.
     let layers = unsafe { entry.enumerate_instance_layer_properties() }
         .map_err(|error| failed("listing layers", error))?;
-    if layers
-        .iter()
-        .any(|layer| layer.layer_name_as_c_str() == Ok(VALIDATION_LAYER))
-    {
+    if layers.iter().any(|layer| layer.layer_name_as_c_str() == Ok(VALIDATION_LAYER)) {
         return Ok(());
     }
     Err(DeviceError::Unsupported {
@@ -164,9 +160,5 @@ pub(super) fn extension_names(offered: &[vk::ExtensionProperties]) -> BTreeSet<C
 
 /// An instance-level failure, before there is a device to name.
 pub(super) fn failed(doing: &'static str, error: vk::Result) -> DeviceError {
-    DeviceError::Driver {
-        device: "Vulkan loader".into(),
-        doing,
-        reason: error.to_string(),
-    }
+    DeviceError::Driver { device: "Vulkan loader".into(), doing, reason: error.to_string() }
 }

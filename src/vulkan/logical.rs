@@ -49,18 +49,10 @@ impl Logical {
         // SAFETY: the family was given to the device with one queue
         // (VUID-vkGetDeviceQueue-queueIndex-00385).
         let queue = unsafe { raw.get_device_queue(physical.queue_family, 0) };
-        let names = instance
-            .names_objects
-            .then(|| ext::debug_utils::Device::new(&instance.raw, &raw));
+        let names =
+            instance.names_objects.then(|| ext::debug_utils::Device::new(&instance.raw, &raw));
         let queue_family = physical.queue_family;
-        Ok(Arc::new(Self {
-            raw,
-            queue,
-            queue_family,
-            info,
-            names,
-            instance,
-        }))
+        Ok(Arc::new(Self { raw, queue, queue_family, info, names, instance }))
     }
 
     /// Gives an object the name under which layers and capture tools show it.
@@ -69,9 +61,8 @@ impl Logical {
         let Ok(name) = CString::new(name.replace('\0', " ")) else {
             return;
         };
-        let info = vk::DebugUtilsObjectNameInfoEXT::default()
-            .object_handle(object)
-            .object_name(&name);
+        let info =
+            vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
         // SAFETY: the object was just made from this device and nobody else has it yet
         // (VUID-vkSetDebugUtilsObjectNameEXT-pNameInfo-07872).
         // Out of memory for a name costs the name and nothing else.
@@ -97,32 +88,19 @@ impl Logical {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
             | vk::Result::ERROR_OUT_OF_HOST_MEMORY
             | vk::Result::ERROR_OUT_OF_POOL_MEMORY
-            | vk::Result::ERROR_FRAGMENTATION => DeviceError::OutOfMemory {
-                device,
-                what: what.into(),
-                bytes,
-            },
-            other => DeviceError::Driver {
-                device,
-                doing,
-                reason: other.to_string(),
-            },
+            | vk::Result::ERROR_FRAGMENTATION => {
+                DeviceError::OutOfMemory { device, what: what.into(), bytes }
+            }
+            other => DeviceError::Driver { device, doing, reason: other.to_string() },
         }
     }
 
     pub(super) fn refused(&self, doing: &'static str, reason: impl Into<String>) -> DeviceError {
-        DeviceError::Driver {
-            device: self.info.name.clone(),
-            doing,
-            reason: reason.into(),
-        }
+        DeviceError::Driver { device: self.info.name.clone(), doing, reason: reason.into() }
     }
 
     pub(super) fn unsupported(&self, what: impl Into<String>) -> DeviceError {
-        DeviceError::Unsupported {
-            device: self.info.name.clone(),
-            what: what.into(),
-        }
+        DeviceError::Unsupported { device: self.info.name.clone(), what: what.into() }
     }
 }
 

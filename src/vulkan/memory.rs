@@ -39,10 +39,7 @@ impl Memory {
             allocation_sizes: sizes,
         })
         .map_err(|error| logical.refused("setting up memory", error.to_string()))?;
-        Ok(Arc::new(Self {
-            allocator: Mutex::new(allocator),
-            logical: Arc::clone(logical),
-        }))
+        Ok(Arc::new(Self { allocator: Mutex::new(allocator), logical: Arc::clone(logical) }))
     }
 
     /// A buffer of `len_bytes`, which is positive and within the device's limits.
@@ -63,12 +60,7 @@ impl Memory {
         let raw = unsafe { logical.raw.create_buffer(&create, None) }
             .map_err(|error| logical.failed_for("creating a buffer", name, len_bytes, error))?;
         logical.name(raw, name);
-        let mut buffer = Buffer {
-            raw,
-            len_bytes,
-            allocation: None,
-            memory: Arc::clone(self),
-        };
+        let mut buffer = Buffer { raw, len_bytes, allocation: None, memory: Arc::clone(self) };
         // SAFETY: the buffer comes from this device
         // (VUID-vkGetBufferMemoryRequirements-buffer-parent).
         let requirements = unsafe { logical.raw.get_buffer_memory_requirements(raw) };
@@ -90,12 +82,8 @@ impl Memory {
         // SAFETY: the buffer is not bound yet (VUID-vkBindBufferMemory-buffer-07459); offset,
         // size and memory type follow its own requirements (VUID-vkBindBufferMemory-memory-01035,
         // -memoryOffset-01036, -size-01037).
-        unsafe {
-            logical
-                .raw
-                .bind_buffer_memory(raw, memory, allocation.offset())
-        }
-        .map_err(|error| logical.failed_for("binding memory", name, len_bytes, error))?;
+        unsafe { logical.raw.bind_buffer_memory(raw, memory, allocation.offset()) }
+            .map_err(|error| logical.failed_for("binding memory", name, len_bytes, error))?;
         Ok(buffer)
     }
 
@@ -122,14 +110,9 @@ pub(super) struct Buffer {
 impl Buffer {
     /// The host's view of a staging or readback buffer.
     pub(super) fn mapped(&self) -> Result<&[u8], DeviceError> {
-        self.allocation
-            .as_ref()
-            .and_then(Allocation::mapped_slice)
-            .ok_or_else(|| {
-                self.memory
-                    .logical
-                    .refused("reading memory", "the driver didn't map it")
-            })
+        self.allocation.as_ref().and_then(Allocation::mapped_slice).ok_or_else(|| {
+            self.memory.logical.refused("reading memory", "the driver didn't map it")
+        })
     }
 
     /// The same for writing.
@@ -149,11 +132,8 @@ impl Drop for Buffer {
         // (VUID-vkDestroyBuffer-buffer-00922).
         unsafe { self.memory.logical.raw.destroy_buffer(self.raw, None) };
         if let Some(allocation) = self.allocation.take() {
-            let mut allocator = self
-                .memory
-                .allocator
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut allocator =
+                self.memory.allocator.lock().unwrap_or_else(PoisonError::into_inner);
             // The allocation came from this allocator and goes back once; its only error is
             // about one that did not.
             drop(allocator.free(allocation));

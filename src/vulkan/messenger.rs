@@ -11,10 +11,7 @@ pub(super) struct Messages(Mutex<Vec<String>>);
 
 impl Messages {
     fn push(&self, message: String) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(message);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message);
     }
 
     /// Takes everything collected so far.
@@ -67,7 +64,5 @@ fn text(pointer: *const std::ffi::c_char) -> String {
     }
     // SAFETY: pMessage is a null-terminated UTF-8 string
     // (VUID-VkDebugUtilsMessengerCallbackDataEXT-pMessage-parameter).
-    unsafe { CStr::from_ptr(pointer) }
-        .to_string_lossy()
-        .into_owned()
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }

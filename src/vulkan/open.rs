@@ -95,9 +95,7 @@ impl VulkanDevice {
             next_id: 1,
             state: State::Usable,
         };
-        Ok(Self {
-            parts: ManuallyDrop::new(parts),
-        })
+        Ok(Self { parts: ManuallyDrop::new(parts) })
     }
 
     /// Messages of the validation layer that no outcome has brought yet, for example those about
@@ -110,9 +108,7 @@ impl VulkanDevice {
 
 impl std::fmt::Debug for VulkanDevice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VulkanDevice")
-            .field("info", self.info())
-            .finish_non_exhaustive()
+        f.debug_struct("VulkanDevice").field("info", self.info()).finish_non_exhaustive()
     }
 }
 
@@ -136,23 +132,21 @@ fn find(instance: &Instance, wanted: &Found) -> Result<Physical, DeviceError> {
             && found.info.driver == wanted.info.driver
             && found.info.name == wanted.info.name
     };
-    physical::enumerate(instance)?
-        .into_iter()
-        .find(|physical| same(&physical.found))
-        .ok_or_else(|| DeviceError::Open {
+    physical::enumerate(instance)?.into_iter().find(|physical| same(&physical.found)).ok_or_else(
+        || DeviceError::Open {
             device: wanted.info.name.clone(),
             reason: "it is no longer there".into(),
-        })
+        },
+    )
 }
 
 impl Parts {
     fn usable(&self, doing: &'static str) -> Result<(), DeviceError> {
         match self.state {
             State::Usable => Ok(()),
-            State::Lost | State::Stuck => Err(DeviceError::Lost {
-                device: self.logical.info.name.clone(),
-                doing,
-            }),
+            State::Lost | State::Stuck => {
+                Err(DeviceError::Lost { device: self.logical.info.name.clone(), doing })
+            }
         }
     }
 
@@ -180,21 +174,15 @@ impl Parts {
             let left = nanoseconds(end.saturating_duration_since(Instant::now()));
             // SAFETY: the fence was submitted and its slot is alive
             // (VUID-vkWaitForFences-pFences-parameter).
-            let waited = unsafe {
-                self.logical
-                    .raw
-                    .wait_for_fences(&[flight.slot.fence.raw()], true, left)
-            };
+            let waited =
+                unsafe { self.logical.raw.wait_for_fences(&[flight.slot.fence.raw()], true, left) };
             matches!(waited, Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST))
         })
     }
 
     fn submit(&mut self, recording: &Recording) -> Result<Ticket, DeviceError> {
-        let known = Known {
-            device: &self.logical.info,
-            buffers: &self.buffers,
-            kernels: &self.kernels,
-        };
+        let known =
+            Known { device: &self.logical.info, buffers: &self.buffers, kernels: &self.kernels };
         let needs = rules::check(recording, known)?;
         let mut slot = match self.idle.pop() {
             Some(slot) => slot,
@@ -235,19 +223,12 @@ impl Parts {
             let submit =
                 [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(commands))];
             let last = index + 1 == count;
-            let fence = if last {
-                slot.fence.raw()
-            } else {
-                vk::Fence::null()
-            };
+            let fence = if last { slot.fence.raw() } else { vk::Fence::null() };
             // SAFETY: the command buffer is executable (VUID-vkQueueSubmit-pCommandBuffers-00070);
             // the fence is reset and in no other submission (VUID-vkQueueSubmit-fence-00063,
             // -00064); the queue is used through `&mut self` only.
-            let queued = unsafe {
-                self.logical
-                    .raw
-                    .queue_submit(self.logical.queue, &submit, fence)
-            };
+            let queued =
+                unsafe { self.logical.raw.queue_submit(self.logical.queue, &submit, fence) };
             if let Err(error) = queued {
                 // Earlier parts may run, and no fence tells when they end.
                 self.state = match error {
@@ -262,21 +243,15 @@ impl Parts {
     }
 
     fn unknown(&self, ticket: Ticket) -> DeviceError {
-        self.logical
-            .refused("waiting", format!("ticket {} is not in flight", ticket.0))
+        self.logical.refused("waiting", format!("ticket {} is not in flight", ticket.0))
     }
 
     fn wait(&mut self, ticket: Ticket, timeout: Duration) -> Result<Outcome, DeviceError> {
-        let flight = self
-            .flights
-            .get(&ticket)
-            .ok_or_else(|| self.unknown(ticket))?;
+        let flight = self.flights.get(&ticket).ok_or_else(|| self.unknown(ticket))?;
         // SAFETY: the fence was submitted and its slot is alive
         // (VUID-vkWaitForFences-pFences-parameter).
         let waited = unsafe {
-            self.logical
-                .raw
-                .wait_for_fences(&[flight.slot.fence.raw()], true, nanoseconds(timeout))
+            self.logical.raw.wait_for_fences(&[flight.slot.fence.raw()], true, nanoseconds(timeout))
         };
         match waited {
             Ok(()) => {}
@@ -302,11 +277,7 @@ impl Parts {
         let downloads = match &flight.slot.readback {
             Some(readback) if !flight.downloads.is_empty() => {
                 let bytes = readback.mapped()?;
-                flight
-                    .downloads
-                    .iter()
-                    .map(|range| bytes[range.clone()].to_vec())
-                    .collect()
+                flight.downloads.iter().map(|range| bytes[range.clone()].to_vec()).collect()
             }
             _ => Vec::new(),
         };
@@ -334,11 +305,7 @@ impl Parts {
         }
         .map_err(|error| self.logical.failed("reading timestamps", error))?;
         let limits = &self.logical.info.limits;
-        Ok(unwrap_ticks(
-            &ticks,
-            limits.timestamp_bits,
-            limits.timestamp_period_ns,
-        ))
+        Ok(unwrap_ticks(&ticks, limits.timestamp_bits, limits.timestamp_period_ns))
     }
 
     fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
@@ -346,11 +313,7 @@ impl Parts {
             let reason = format!("buffer {} {reason}", buffer.0);
             Err(self.logical.refused("freeing a buffer", reason))
         };
-        if self
-            .flights
-            .values()
-            .any(|flight| flight.buffers.binary_search(&buffer).is_ok())
-        {
+        if self.flights.values().any(|flight| flight.buffers.binary_search(&buffer).is_ok()) {
             return refuse("is used by a submission that nobody has waited for");
         }
         if !self.buffers.contains_key(&buffer) {
@@ -375,9 +338,7 @@ impl Parts {
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
-        let buffer = self
-            .memory
-            .buffer(name, len_bytes, usage, MemoryLocation::GpuOnly)?;
+        let buffer = self.memory.buffer(name, len_bytes, usage, MemoryLocation::GpuOnly)?;
         let id = BufferId(self.next_id());
         self.buffers.insert(id, buffer);
         Ok(id)
@@ -397,10 +358,7 @@ impl Parts {
     }
 
     fn is_done(&mut self, ticket: Ticket) -> Result<bool, DeviceError> {
-        let flight = self
-            .flights
-            .get(&ticket)
-            .ok_or_else(|| self.unknown(ticket))?;
+        let flight = self.flights.get(&ticket).ok_or_else(|| self.unknown(ticket))?;
         // SAFETY: the fence was submitted and its slot is alive
         // (VUID-vkGetFenceStatus-fence-parent).
         unsafe { self.logical.raw.get_fence_status(flight.slot.fence.raw()) }
@@ -461,20 +419,8 @@ fn digest(kernel: &Kernel) -> [u8; 32] {
         hash.update(bytemuck::cast_slice::<u32, u8>(words));
     };
     part(&kernel.optimized);
-    part(
-        &kernel
-            .bindings
-            .iter()
-            .flat_map(|&(set, binding)| [set, binding])
-            .collect::<Vec<_>>(),
-    );
-    part(
-        &kernel
-            .spec
-            .iter()
-            .flat_map(|value| [value.id, value.bits])
-            .collect::<Vec<_>>(),
-    );
+    part(&kernel.bindings.iter().flat_map(|&(set, binding)| [set, binding]).collect::<Vec<_>>());
+    part(&kernel.spec.iter().flat_map(|value| [value.id, value.bits]).collect::<Vec<_>>());
     part(&[kernel.push_bytes]);
     hash.update(&kernel.entry);
     hash.finalize().into()
@@ -482,10 +428,7 @@ fn digest(kernel: &Kernel) -> [u8; 32] {
 
 /// Timestamps in nanoseconds since the first one. Only `bits` of each count, so that the clock
 /// wraps; a step of more than half its range is one backwards.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a step of 2^53 ticks takes 100 days"
-)]
+#[expect(clippy::cast_precision_loss, reason = "a step of 2^53 ticks takes 100 days")]
 fn unwrap_ticks(ticks: &[u64], bits: u32, period_ns: f64) -> Vec<f64> {
     let unused = 64_u32.saturating_sub(bits).min(63);
     let mut total = 0_i64;
@@ -508,10 +451,7 @@ mod tests {
 
     #[test]
     fn ticks_count_from_the_first() {
-        assert_eq!(
-            unwrap_ticks(&[1000, 1010, 1010, 1005], 64, 10.0),
-            [0.0, 100.0, 100.0, 50.0]
-        );
+        assert_eq!(unwrap_ticks(&[1000, 1010, 1010, 1005], 64, 10.0), [0.0, 100.0, 100.0, 50.0]);
         assert!(unwrap_ticks(&[], 64, 1.0).is_empty());
     }
 

@@ -63,11 +63,7 @@ fn query(
     // SAFETY: `raw` was enumerated from this instance (all three calls and the one below).
     let properties = unsafe { instance.raw.get_physical_device_properties(raw) };
     // SAFETY: as above.
-    let families = unsafe {
-        instance
-            .raw
-            .get_physical_device_queue_family_properties(raw)
-    };
+    let families = unsafe { instance.raw.get_physical_device_queue_family_properties(raw) };
     // SAFETY: as above; no layer is named.
     let extensions = unsafe { instance.raw.enumerate_device_extension_properties(raw) }
         .map_err(|error| failed("listing device extensions", error))?;
@@ -104,12 +100,7 @@ fn query(
     let left_out = left_out(&info, offer.version, family.is_some());
     Ok(Physical {
         raw,
-        found: Found {
-            index,
-            info,
-            left_out,
-            uuid: more.uuid,
-        },
+        found: Found { index, info, left_out, uuid: more.uuid },
         queue_family: family.map_or(0, |(family, _)| family),
         offer,
         chain: more.chain,
@@ -120,10 +111,7 @@ fn query(
 
 fn left_out(info: &DeviceInfo, version: u32, has_compute: bool) -> Option<String> {
     if version < vk::API_VERSION_1_1 {
-        Some(format!(
-            "it speaks Vulkan {}; 1.1 is needed",
-            info.api_version
-        ))
+        Some(format!("it speaks Vulkan {}; 1.1 is needed", info.api_version))
     } else if !has_compute {
         Some("it has no compute queue".into())
     } else if info.kind != "cpu" && shim_is_loaded() {
@@ -149,11 +137,7 @@ fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(u32, u32)> 
         })
         .map(|(index, family)| (index, family.timestamp_valid_bits));
     let first = compute.next()?;
-    Some(if first.1 > 0 {
-        first
-    } else {
-        compute.find(|family| family.1 > 0).unwrap_or(first)
-    })
+    Some(if first.1 > 0 { first } else { compute.find(|family| family.1 > 0).unwrap_or(first) })
 }
 
 /// What Vulkan 1.1 and its extensions tell.
@@ -199,19 +183,15 @@ impl Newer {
             | vk::SubgroupFeatureFlags::BALLOT
             | vk::SubgroupFeatureFlags::SHUFFLE
             | vk::SubgroupFeatureFlags::ARITHMETIC;
-        features.subgroup_arithmetic = subgroup
-            .supported_stages
-            .contains(vk::ShaderStageFlags::COMPUTE)
-            && subgroup.supported_operations.contains(wanted);
+        features.subgroup_arithmetic =
+            subgroup.supported_stages.contains(vk::ShaderStageFlags::COMPUTE)
+                && subgroup.supported_operations.contains(wanted);
         features.rounding_rte_f32 = floats.shader_rounding_mode_rte_float32 == vk::TRUE;
         features.denorm_preserve_f32 = floats.shader_denorm_preserve_float32 == vk::TRUE;
 
         // A driver without the newer limit leaves its zero.
-        let buffer_bytes = if maintenance4.max_buffer_size == 0 {
-            u64::MAX
-        } else {
-            maintenance4.max_buffer_size
-        };
+        let buffer_bytes =
+            if maintenance4.max_buffer_size == 0 { u64::MAX } else { maintenance4.max_buffer_size };
         Self {
             driver: text(driver.driver_name_as_c_str().ok()),
             driver_version: text(driver.driver_info_as_c_str().ok()),
@@ -244,11 +224,7 @@ fn limits(
             .min(limits.max_per_stage_resources),
         subgroup_size,
         allocation_bytes,
-        timestamp_period_ns: if timestamp_bits == 0 {
-            0.0
-        } else {
-            limits.timestamp_period.into()
-        },
+        timestamp_period_ns: if timestamp_bits == 0 { 0.0 } else { limits.timestamp_period.into() },
         timestamp_bits,
     }
 }
@@ -276,18 +252,12 @@ fn version_text(version: u32) -> String {
 fn driver_version(vendor_id: u32, version: u32) -> String {
     const NVIDIA: u32 = 0x10de;
     if vendor_id == NVIDIA {
-        format!(
-            "{}.{}.{}",
-            version >> 22,
-            (version >> 14) & 0xff,
-            (version >> 6) & 0xff
-        )
+        format!("{}.{}.{}", version >> 22, (version >> 14) & 0xff, (version >> 6) & 0xff)
     } else {
         version_text(version)
     }
 }
 
 fn text(name: Option<&CStr>) -> String {
-    name.map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default()
+    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

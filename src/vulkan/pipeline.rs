@@ -37,11 +37,8 @@ impl Pipeline {
         bindings.sort_unstable();
         let (mut sets, mut empty_sets, mut raw_sets) = (Vec::new(), Vec::new(), Vec::new());
         for set in 0..bindings.last().map_or(0, |&(set, _)| set + 1) {
-            let numbers: Vec<u32> = bindings
-                .iter()
-                .filter(|(s, _)| *s == set)
-                .map(|&(_, binding)| binding)
-                .collect();
+            let numbers: Vec<u32> =
+                bindings.iter().filter(|(s, _)| *s == set).map(|&(_, binding)| binding).collect();
             let layout = set_layout(logical, &kernel.name, &numbers)?;
             raw_sets.push(layout.raw());
             if numbers.is_empty() {
@@ -65,9 +62,7 @@ impl Pipeline {
 
     /// Where a set stands among those that have bindings.
     pub(super) fn set_place(&self, set: u32) -> Option<usize> {
-        self.sets
-            .binary_search_by_key(&set, |&(number, _)| number)
-            .ok()
+        self.sets.binary_search_by_key(&set, |&(number, _)| number).ok()
     }
 }
 
@@ -76,10 +71,8 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
     let name = &kernel.name;
     let limits = &logical.info.limits;
     let refuse = |what: String| Err(logical.unsupported(format!("kernel '{name}' {what}")));
-    if let Some(lacking) = kernel
-        .capabilities
-        .iter()
-        .find(|capability| !logical.info.features.has(capability))
+    if let Some(lacking) =
+        kernel.capabilities.iter().find(|capability| !logical.info.features.has(capability))
     {
         return refuse(format!("needs {lacking}, which this device lacks"));
     }
@@ -98,9 +91,7 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
         return refuse("lists a binding twice".into());
     }
     if let Some((set, _)) = kernel.bindings.iter().find(|(set, _)| *set >= set_count) {
-        return refuse(format!(
-            "uses descriptor set {set}; this device has {set_count}"
-        ));
+        return refuse(format!("uses descriptor set {set}; this device has {set_count}"));
     }
     let count = kernel.bindings.len();
     if u32::try_from(count).is_ok_and(|count| count <= limits.storage_buffers) {
@@ -122,13 +113,7 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
             kernel.push_bytes
         ));
     }
-    if kernel
-        .spec
-        .iter()
-        .map(|value| value.id)
-        .collect::<BTreeSet<_>>()
-        .len()
-        != kernel.spec.len()
+    if kernel.spec.iter().map(|value| value.id).collect::<BTreeSet<_>>().len() != kernel.spec.len()
     {
         return refuse("sets a specialization constant twice".into());
     }
@@ -138,11 +123,7 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
 /// The newest SPIR-V version word that a device takes: 1.3 with Vulkan 1.1, 1.5 with 1.2, 1.6
 /// with 1.3.
 fn newest_spirv(device: &str, instance: u32) -> u32 {
-    let minor = device
-        .split('.')
-        .nth(1)
-        .and_then(|minor| minor.parse().ok())
-        .unwrap_or(1);
+    let minor = device.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(1);
     match vk::api_version_minor(instance).min(minor) {
         0 | 1 => 0x0001_0300,
         2 => 0x0001_0500,
@@ -201,10 +182,7 @@ fn compute_pipeline(
     layout: vk::PipelineLayout,
 ) -> Result<Owned<vk::Pipeline>, DeviceError> {
     let entry = CString::new(kernel.entry.as_str()).map_err(|_| {
-        logical.unsupported(format!(
-            "kernel '{}' has a NUL in its entry point's name",
-            kernel.name
-        ))
+        logical.unsupported(format!("kernel '{}' has a NUL in its entry point's name", kernel.name))
     })?;
     let create = vk::ShaderModuleCreateInfo::default().code(&kernel.optimized);
     // SAFETY: the module starts as SPIR-V of a version that the device takes; that the rest is
@@ -215,17 +193,14 @@ fn compute_pipeline(
     let module = Owned::new(logical, module, &kernel.name);
 
     let (entries, data) = specialization(&kernel.spec);
-    let specialization = vk::SpecializationInfo::default()
-        .map_entries(&entries)
-        .data(bytemuck::cast_slice(&data));
+    let specialization =
+        vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&data));
     let stage = vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
         .module(module.raw())
         .name(&entry)
         .specialization_info(&specialization);
-    let create = [vk::ComputePipelineCreateInfo::default()
-        .stage(stage)
-        .layout(layout)];
+    let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
     // SAFETY: module, layout and cache come from this device; constant ids are distinct
     // (VUID-VkSpecializationInfo-constantID-04911) and lie in the data
     // (VUID-VkSpecializationInfo-offset-00773); the layout has the kernel's bindings, which were

@@ -38,14 +38,12 @@ pub(super) fn check(recording: &Recording, known: Known<'_>) -> Result<Needs, De
         check_command(command, known, &mut needs).map_err(|broken| {
             let device = known.device.name.clone();
             match broken {
-                Broken::Malformed(what) => DeviceError::Malformed {
-                    device,
-                    what: format!("command {index}: {what}"),
-                },
-                Broken::Unsupported(what) => DeviceError::Unsupported {
-                    device,
-                    what: format!("command {index}: {what}"),
-                },
+                Broken::Malformed(what) => {
+                    DeviceError::Malformed { device, what: format!("command {index}: {what}") }
+                }
+                Broken::Unsupported(what) => {
+                    DeviceError::Unsupported { device, what: format!("command {index}: {what}") }
+                }
             }
         })?;
     }
@@ -54,36 +52,18 @@ pub(super) fn check(recording: &Recording, known: Known<'_>) -> Result<Needs, De
 
 fn check_command(command: &Command, known: Known<'_>, needs: &mut Needs) -> Result<(), Broken> {
     match command {
-        Command::Upload {
-            buffer,
-            offset_bytes,
-            data,
-        } => {
+        Command::Upload { buffer, offset_bytes, data } => {
             let len = data.len() as u64;
             inside(known, "upload", *buffer, *offset_bytes, len)?;
             needs.upload_bytes = sum(needs.upload_bytes, len)?;
         }
-        Command::Fill {
-            buffer,
-            offset_bytes,
-            len_bytes,
-            ..
-        } => {
+        Command::Fill { buffer, offset_bytes, len_bytes, .. } => {
             inside(known, "fill", *buffer, *offset_bytes, *len_bytes)?;
         }
-        Command::Undefine {
-            buffer,
-            offset_bytes,
-            len_bytes,
-            ..
-        } => {
+        Command::Undefine { buffer, offset_bytes, len_bytes, .. } => {
             inside(known, "undefine", *buffer, *offset_bytes, *len_bytes)?;
         }
-        Command::Download {
-            buffer,
-            offset_bytes,
-            len_bytes,
-        } => {
+        Command::Download { buffer, offset_bytes, len_bytes } => {
             inside(known, "download", *buffer, *offset_bytes, *len_bytes)?;
             let end = sum(needs.download_bytes, *len_bytes)?;
             let place = |bytes: u64| {
@@ -91,20 +71,13 @@ fn check_command(command: &Command, known: Known<'_>, needs: &mut Needs) -> Resu
                     Broken::Unsupported("downloads exceed this host's address space".into())
                 })
             };
-            needs
-                .downloads
-                .push(place(needs.download_bytes)?..place(end)?);
+            needs.downloads.push(place(needs.download_bytes)?..place(end)?);
             needs.download_bytes = end;
         }
         Command::Retire { buffer } => {
             buffer_bytes(known, *buffer)?;
         }
-        Command::Dispatch {
-            kernel,
-            bindings,
-            push,
-            groups,
-        } => {
+        Command::Dispatch { kernel, bindings, push, groups } => {
             dispatch(known, *kernel, bindings, push, *groups)?;
         }
         Command::Timestamp => needs.timestamp_count += 1,
@@ -114,8 +87,7 @@ fn check_command(command: &Command, known: Known<'_>, needs: &mut Needs) -> Resu
 }
 
 fn sum(a: u64, b: u64) -> Result<u64, Broken> {
-    a.checked_add(b)
-        .ok_or_else(|| Broken::Malformed("copies exceed 2^64 bytes".into()))
+    a.checked_add(b).ok_or_else(|| Broken::Malformed("copies exceed 2^64 bytes".into()))
 }
 
 fn buffer_bytes(known: Known<'_>, buffer: BufferId) -> Result<u64, Broken> {
@@ -183,9 +155,7 @@ fn dispatch(
         }
     }
     same_bindings(pipeline, bindings)?;
-    bindings
-        .iter()
-        .try_for_each(|binding| bound_range(known, name, binding))
+    bindings.iter().try_for_each(|binding| bound_range(known, name, binding))
 }
 
 /// Every binding of the kernel once and no other.
@@ -197,10 +167,7 @@ fn same_bindings(pipeline: &Pipeline, bindings: &[Binding]) -> Result<(), Broken
                 "kernel '{name}' has no binding {set}.{binding}"
             )));
         }
-        if bindings[..index]
-            .iter()
-            .any(|b| (b.set, b.binding) == (*set, *binding))
-        {
+        if bindings[..index].iter().any(|b| (b.set, b.binding) == (*set, *binding)) {
             return Err(Broken::Malformed(format!(
                 "binding {set}.{binding} of kernel '{name}' is given twice"
             )));
@@ -209,27 +176,20 @@ fn same_bindings(pipeline: &Pipeline, bindings: &[Binding]) -> Result<(), Broken
     // Distinct and each declared: only a smaller number can differ.
     let missing = pipeline.bindings.iter().find(|(set, binding)| {
         bindings.len() < pipeline.bindings.len()
-            && !bindings
-                .iter()
-                .any(|b| (b.set, b.binding) == (*set, *binding))
+            && !bindings.iter().any(|b| (b.set, b.binding) == (*set, *binding))
     });
     match missing {
         None => Ok(()),
-        Some((set, binding)) => Err(Broken::Malformed(format!(
-            "binding {set}.{binding} of kernel '{name}' is missing"
-        ))),
+        Some((set, binding)) => {
+            Err(Broken::Malformed(format!("binding {set}.{binding} of kernel '{name}' is missing")))
+        }
     }
 }
 
 /// VUID-VkDescriptorBufferInfo-offset-00340, -range-00341, -range-00342 and
 /// VUID-VkWriteDescriptorSet-descriptorType-00328, -00333.
 fn bound_range(known: Known<'_>, name: &str, binding: &Binding) -> Result<(), Broken> {
-    let Binding {
-        set,
-        binding: number,
-        buffer,
-        extent,
-    } = *binding;
+    let Binding { set, binding: number, buffer, extent } = *binding;
     let place = || format!("binding {set}.{number} of kernel '{name}'");
     let whole = buffer_bytes(known, buffer)?;
     let (offset, range) = (extent.offset_bytes, extent.range_bytes);
@@ -248,10 +208,7 @@ fn bound_range(known: Known<'_>, name: &str, binding: &Binding) -> Result<(), Br
         )));
     }
     if !offset.is_multiple_of(4) {
-        return Err(Broken::Malformed(format!(
-            "{}: offset {offset} is no multiple of 4",
-            place()
-        )));
+        return Err(Broken::Malformed(format!("{}: offset {offset} is no multiple of 4", place())));
     }
     let limits = &known.device.limits;
     let alignment = limits.storage_offset_alignment;

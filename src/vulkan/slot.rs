@@ -45,12 +45,8 @@ pub(super) struct Queries {
 impl Slot {
     pub(super) fn new(logical: &Arc<Logical>) -> Result<Self, DeviceError> {
         // SAFETY: a plain fence has no preconditions.
-        let fence = unsafe {
-            logical
-                .raw
-                .create_fence(&vk::FenceCreateInfo::default(), None)
-        }
-        .map_err(|error| logical.failed("creating a fence", error))?;
+        let fence = unsafe { logical.raw.create_fence(&vk::FenceCreateInfo::default(), None) }
+            .map_err(|error| logical.failed("creating a fence", error))?;
         let fence = Owned::new(logical, fence, "submission");
         let create = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::TRANSIENT)
@@ -82,14 +78,9 @@ impl Slot {
         // nor a command buffer is in use (VUID-vkResetFences-pFences-01123,
         // VUID-vkResetCommandPool-commandPool-00040).
         unsafe {
-            logical
-                .raw
-                .reset_fences(&[self.fence.raw()])
-                .and_then(|()| {
-                    logical
-                        .raw
-                        .reset_command_pool(self.pool.raw(), vk::CommandPoolResetFlags::empty())
-                })
+            logical.raw.reset_fences(&[self.fence.raw()]).and_then(|()| {
+                logical.raw.reset_command_pool(self.pool.raw(), vk::CommandPoolResetFlags::empty())
+            })
         }
         .map_err(|error| logical.failed("resetting a submission", error))?;
         fit(
@@ -114,10 +105,7 @@ impl Slot {
     /// Lets large buffers go.
     pub(super) fn trim(&mut self) {
         for buffer in [&mut self.staging, &mut self.readback] {
-            if buffer
-                .as_ref()
-                .is_some_and(|buffer| buffer.len_bytes > KEEP_BYTES)
-            {
+            if buffer.as_ref().is_some_and(|buffer| buffer.len_bytes > KEEP_BYTES) {
                 *buffer = None;
             }
         }
@@ -126,10 +114,7 @@ impl Slot {
     fn fit_queries(&mut self, count: u32) -> Result<(), DeviceError> {
         if count == 0
             || self.logical.info.limits.timestamp_bits == 0
-            || self
-                .queries
-                .as_ref()
-                .is_some_and(|queries| queries.count >= count)
+            || self.queries.as_ref().is_some_and(|queries| queries.count >= count)
         {
             return Ok(());
         }
@@ -141,10 +126,7 @@ impl Slot {
         // SAFETY: the count is positive (VUID-VkQueryPoolCreateInfo-queryCount-02763).
         let raw = unsafe { self.logical.raw.create_query_pool(&create, None) }
             .map_err(|error| self.logical.failed("creating a query pool", error))?;
-        self.queries = Some(Queries {
-            raw: Owned::new(&self.logical, raw, "timestamps"),
-            count,
-        });
+        self.queries = Some(Queries { raw: Owned::new(&self.logical, raw, "timestamps"), count });
         Ok(())
     }
 
@@ -221,30 +203,17 @@ impl DescriptorPool {
         set_count: u32,
         descriptor_count: u32,
     ) -> Result<Self, DeviceError> {
-        let set_count = set_count
-            .max(64)
-            .checked_next_power_of_two()
-            .unwrap_or(set_count);
-        let descriptor_count = descriptor_count
-            .max(256)
-            .checked_next_power_of_two()
-            .unwrap_or(descriptor_count);
-        let sizes = [vk::DescriptorPoolSize {
-            ty: vk::DescriptorType::STORAGE_BUFFER,
-            descriptor_count,
-        }];
-        let create = vk::DescriptorPoolCreateInfo::default()
-            .max_sets(set_count)
-            .pool_sizes(&sizes);
+        let set_count = set_count.max(64).checked_next_power_of_two().unwrap_or(set_count);
+        let descriptor_count =
+            descriptor_count.max(256).checked_next_power_of_two().unwrap_or(descriptor_count);
+        let sizes =
+            [vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count }];
+        let create = vk::DescriptorPoolCreateInfo::default().max_sets(set_count).pool_sizes(&sizes);
         // SAFETY: both counts are positive (VUID-VkDescriptorPoolCreateInfo-descriptorPoolOverallocation-09227,
         // VUID-VkDescriptorPoolSize-descriptorCount-00302).
         let raw = unsafe { logical.raw.create_descriptor_pool(&create, None) }
             .map_err(|error| logical.failed("creating a descriptor pool", error))?;
-        Ok(Self {
-            raw: Owned::new(logical, raw, "submission"),
-            set_count,
-            descriptor_count,
-        })
+        Ok(Self { raw: Owned::new(logical, raw, "submission"), set_count, descriptor_count })
     }
 }
 
@@ -257,20 +226,12 @@ fn fit(
     usage: vk::BufferUsageFlags,
     location: MemoryLocation,
 ) -> Result<(), DeviceError> {
-    if bytes == 0
-        || buffer
-            .as_ref()
-            .is_some_and(|buffer| buffer.len_bytes >= bytes)
-    {
+    if bytes == 0 || buffer.as_ref().is_some_and(|buffer| buffer.len_bytes >= bytes) {
         return Ok(());
     }
     *buffer = None;
     // Large ones aren't kept, so that rounding them up would only waste memory.
-    let bytes = if bytes > KEEP_BYTES {
-        bytes
-    } else {
-        bytes.max(LEAST_BYTES).next_power_of_two()
-    };
+    let bytes = if bytes > KEEP_BYTES { bytes } else { bytes.max(LEAST_BYTES).next_power_of_two() };
     *buffer = Some(memory.buffer(name, bytes, usage, location)?);
     Ok(())
 }

@@ -41,16 +41,8 @@ const HEAD: &str = "#version 450\n#extension GL_GOOGLE_cpp_style_line_directive 
 
 #[test]
 fn an_include_is_framed_by_line_directives() {
-<<<<<<< HEAD
     let text =
         expand("#version 450\n#include \"a.glsl\"\nint b;", &[("a.glsl", "int a;")]).unwrap();
-=======
-    let text = expand(
-        "#version 450\n#include \"a.glsl\"\nint b;",
-        &[("a.glsl", "int a;")],
-    )
-    .unwrap();
->>>>>>> glsl
     let rest = "#line 2 \"k.comp\"\n#line 1 \"a.glsl\"\nint a;\n#line 3 \"k.comp\"\nint b;\n";
     assert_eq!(text, format!("{HEAD}{rest}"));
 }
@@ -95,19 +87,8 @@ fn a_comment_around_an_include_stays_a_comment() {
 
 #[test]
 fn a_file_that_ends_in_a_backslash_swallows_nothing() {
-<<<<<<< HEAD
     let text = expand("#version 450\n#include \"a.glsl\"\n", &[("a.glsl", "#define A \\")]);
     assert!(text.unwrap().contains("#define A \\\n\n#line 3 \"k.comp\"\n"));
-=======
-    let text = expand(
-        "#version 450\n#include \"a.glsl\"\n",
-        &[("a.glsl", "#define A \\")],
-    );
-    assert!(
-        text.unwrap()
-            .contains("#define A \\\n\n#line 3 \"k.comp\"\n")
-    );
->>>>>>> glsl
 }
 
 #[test]
@@ -119,10 +100,7 @@ fn pragma_once_counts() {
 
 #[test]
 fn a_missing_include_names_its_line_and_the_nearest_file() {
-    let files = [
-        ("a.glsl", "\n#include \"reduse.glsl\"\n"),
-        ("reduce.glsl", ""),
-    ];
+    let files = [("a.glsl", "\n#include \"reduse.glsl\"\n"), ("reduce.glsl", "")];
     let error = expand("#version 450\n#include \"a.glsl\"\n", &files).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -153,10 +131,7 @@ fn inside_a_condition_an_include_error_waits_for_the_preprocessor() {
     assert!(flat.text.contains(&format!("#ifdef X\n{placeholder}\n")));
     let message = "'#error' : vklab deferred include 0";
     let error = flat.deferred(message).unwrap();
-    assert!(
-        error.to_string().starts_with("k.comp:3: error: include"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("k.comp:3: error: include"), "{error}");
     assert_eq!(flat.deferred("'#error' : vklab deferred include 7"), None);
     assert_eq!(flat.deferred("'#error' : other"), None);
 }
@@ -200,10 +175,7 @@ fn ever_new_spellings_of_one_file_are_a_cycle() {
     struct Spiral;
     impl Includes for Spiral {
         fn find(&self, name: &str, from: &str) -> Result<Option<Source>, GlslError> {
-            Ok(Some(Source::new(
-                format!("{from}/{name}"),
-                "#include \"x\"\n",
-            )))
+            Ok(Some(Source::new(format!("{from}/{name}"), "#include \"x\"\n")))
         }
         fn places(&self, _from: &str) -> Vec<String> {
             Vec::new()
