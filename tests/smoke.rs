@@ -17,10 +17,14 @@ fn smoke() {
     let only = std::env::var("OPS").unwrap_or_default();
     let full = if std::env::var("FULL").is_ok() { Cases::Full } else { Cases::Quick };
     for op in ALL {
-        if !only.is_empty() && !only.split(',').any(|o| o == op.name) { continue; }
+        if !only.is_empty() && !only.split(',').any(|o| o == op.name) {
+            continue;
+        }
         for variant in op.variants {
             for check in Check::ALL {
-                if !applies(check, op, variant) { continue; }
+                if !applies(check, op, variant) {
+                    continue;
+                }
                 let t = std::time::Instant::now();
                 let (mut pass, mut bad, mut other) = (0, 0, 0);
                 for case in cases(check, op, full, 1) {
@@ -28,12 +32,24 @@ fn smoke() {
                         Outcome::Pass { .. } => pass += 1,
                         Outcome::Fail { finding } => {
                             bad += 1;
-                            if bad < 3 { eprintln!("{} {}\n{finding}", variant.name, case.id(op)); }
+                            if bad < 3 {
+                                eprintln!("{} {}\n{finding}", variant.name, case.id(op));
+                            }
                         }
-                        o => { other += 1; if other < 2 { eprintln!("{o:?}"); } }
+                        o => {
+                            other += 1;
+                            if other < 2 {
+                                eprintln!("{o:?}");
+                            }
+                        }
                     }
                 }
-                eprintln!("{}.{} {check}: {pass} pass {bad} bad {other} other {:?}", op.name, variant.name, t.elapsed());
+                eprintln!(
+                    "{}.{} {check}: {pass} pass {bad} bad {other} other {:?}",
+                    op.name,
+                    variant.name,
+                    t.elapsed()
+                );
             }
         }
     }

@@ -12,7 +12,12 @@ use super::{Outcome, diagnose, places};
 /// Holds everything that a run wrote against the trial; the first buffer with wrong elements makes
 /// the finding.
 #[must_use]
-pub(super) fn judge(subject: &Subject<'_>, case: &Case, trial: &Trial, executed: &Executed) -> Outcome {
+pub(super) fn judge(
+    subject: &Subject<'_>,
+    case: &Case,
+    trial: &Trial,
+    executed: &Executed,
+) -> Outcome {
     let mut worst: f64 = 0.0;
     for expected in &trial.expected {
         let got = &executed.written[&expected.name];

@@ -7,7 +7,12 @@ use super::execute::Slot;
 
 /// Sentences about what could have produced these wrong elements, the likeliest first.
 #[must_use]
-pub(super) fn causes(expected: &Expected, got: &Tensor, bad: &[usize], slots: &[Slot]) -> Vec<String> {
+pub(super) fn causes(
+    expected: &Expected,
+    got: &Tensor,
+    bad: &[usize],
+    slots: &[Slot],
+) -> Vec<String> {
     let values = got.values();
     let pairs: Vec<(f64, f64)> = bad.iter().map(|i| (values[*i], expected.values[*i])).collect();
     let mut causes = Vec::new();

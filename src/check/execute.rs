@@ -11,21 +11,23 @@ use super::kernels::{bound_names, check_type, push_block, unknown_buffer};
 use super::{CheckError, Session};
 
 /// What a check looks at: an op, one of its variants, and kernels that replace those of the plan.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Subject<'a> {
     /// The op.
     pub op: &'static Op,
     /// The variant.
     pub variant: &'a Variant,
-    /// Sources that are used instead of those with the same path.
-    pub replaced: &'a [(&'a str, Source)],
+    /// A path below glsl/ and the source that is used instead of the kernel there.
+    pub replaced: Option<(&'a str, Source)>,
+    /// A change to every plan.
+    pub edit: Option<fn(Plan) -> Plan>,
 }
 
 impl<'a> Subject<'a> {
     /// The variant as it is in the registry.
     #[must_use]
     pub const fn new(op: &'static Op, variant: &'a Variant) -> Self {
-        Self { op, variant, replaced: &[] }
+        Self { op, variant, replaced: None, edit: None }
     }
 }
 
@@ -124,10 +126,14 @@ pub fn execute(
     let limits = session.info().limits;
     let target = Target { limits: &limits, workgroup: setting.workgroup };
     let mut plan = (subject.variant.plan)(problem, &target)?;
-    for step in &mut plan.steps {
-        if let Step::Dispatch(dispatch) = step {
-            let path = dispatch.source.path.clone();
-            if let Some((_, source)) = subject.replaced.iter().find(|(p, _)| *p == path) {
+    if let Some(edit) = subject.edit {
+        plan = edit(plan);
+    }
+    if let Some((path, source)) = &subject.replaced {
+        for step in &mut plan.steps {
+            if let Step::Dispatch(dispatch) = step
+                && dispatch.source.path == *path
+            {
                 dispatch.source = source.clone();
             }
         }

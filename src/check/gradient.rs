@@ -39,7 +39,7 @@ pub(super) fn check(
     if let Some(finding) = session.proven.prove(subject.op, case) {
         return Ok(describe::located(finding, subject, case));
     }
-    let plainest = Subject { variant: &subject.op.variants[0], ..*subject };
+    let plainest = Subject::new(subject.op, &subject.op.variants[0]);
     let forward = forward::check(session, &plainest, case)?;
     if forward.is_bad() {
         return Ok(forward);

@@ -65,7 +65,11 @@ pub fn draw_inputs(op: &'static Op, case: &Case) -> Vec<Tensor> {
 
 /// The operand as both sides know it. A subnormal f16 may be flushed when it is read.
 #[must_use]
-pub(super) fn bounded<'m>(tensor: &Tensor, regime: Regime, model: &'m ErrorModel) -> Vec<Bounded<'m>> {
+pub(super) fn bounded<'m>(
+    tensor: &Tensor,
+    regime: Regime,
+    model: &'m ErrorModel,
+) -> Vec<Bounded<'m>> {
     let flushed = if tensor.dtype() == Dtype::F16 { 2f64.powi(-14) } else { 0.0 };
     tensor
         .values()
