@@ -112,7 +112,11 @@ impl Ledger {
     /// More than the device can hold or bind, an offset that it can't bind, out of memory.
     #[track_caller]
     pub fn allocate(&mut self, request: &Request) -> Result<Handle, MemoryError> {
-        let site = request.site.clone().unwrap_or_else(Site::caller);
+        // Not `unwrap_or_else(Site::caller)`: the caller would be a line of the standard library.
+        let site = match &request.site {
+            Some(site) => site.clone(),
+            None => Site::caller(),
+        };
         let limits = &self.device.info().limits;
         let layout = Layout::new(request, self.options.guard_bytes, limits)?;
         let capacity = capacity_for(layout.total)

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use vklab::device::{
-    BufferId, Command, Device, DeviceError, DeviceInfo, Features, Kernel, KernelId, Limits,
-    Outcome, Recording, Ticket,
+    Binding, BufferId, Command, Device, DeviceError, DeviceInfo, Features, Kernel, KernelId,
+    Limits, Outcome, Recording, Ticket,
 };
 
 /// What a kernel does to its bound ranges, in the order of the bindings.
@@ -32,6 +32,7 @@ pub(crate) struct FakeDevice {
     next: u64,
     memory_bytes: usize,
     death: Option<Death>,
+    ignores_offsets: bool,
 }
 
 impl FakeDevice {
@@ -46,6 +47,7 @@ impl FakeDevice {
             next: 0,
             memory_bytes: usize::MAX,
             death: None,
+            ignores_offsets: false,
         }
     }
 
@@ -68,6 +70,20 @@ impl FakeDevice {
         self
     }
 
+    /// A driver that forgets the offset of a binding.
+    pub(crate) fn ignoring_offsets(mut self) -> Self {
+        self.ignores_offsets = true;
+        self
+    }
+
+    fn start_of(&self, binding: &Binding) -> usize {
+        if self.ignores_offsets {
+            0
+        } else {
+            size(binding.extent.offset_bytes)
+        }
+    }
+
     fn malformed(&self, what: &str) -> DeviceError {
         DeviceError::Malformed {
             device: self.info.name.clone(),
@@ -82,7 +98,7 @@ impl FakeDevice {
 
     fn part(&mut self, buffer: BufferId, offset: u64, len: u64) -> Result<&mut [u8], DeviceError> {
         let unknown = self.malformed("a buffer or range that isn't there");
-        if offset % 4 != 0 || len % 4 != 0 || len == 0 {
+        if !offset.is_multiple_of(4) || !len.is_multiple_of(4) || len == 0 {
             return Err(self.malformed("an offset or size that is no positive multiple of 4"));
         }
         let (start, end) = (size(offset), size(offset + len));
@@ -156,7 +172,7 @@ impl FakeDevice {
         };
         let mut ranges = Vec::new();
         for binding in bindings {
-            let start = size(binding.extent.offset_bytes);
+            let start = self.start_of(binding);
             let end = start + size(binding.extent.range_bytes);
             let bytes = self.buffers.get(&binding.buffer);
             match bytes.and_then(|bytes| bytes.get(start..end)) {
@@ -169,7 +185,7 @@ impl FakeDevice {
             None => return Err(self.malformed("a kernel without a body")),
         }
         for (binding, range) in bindings.iter().zip(ranges) {
-            let start = size(binding.extent.offset_bytes);
+            let start = self.start_of(binding);
             if let Some(bytes) = self.buffers.get_mut(&binding.buffer) {
                 bytes[start..start + range.len()].copy_from_slice(&range);
             }

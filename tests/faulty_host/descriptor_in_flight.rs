@@ -1,14 +1,14 @@
 //! A descriptor table changes under a submission, or between recording and replay.
 
 use vklab::device::KernelId;
-use vklab::memory::{Bindings, Handle, Ledger, MisuseKind, Recorded};
+use vklab::memory::{Bindings, Handle, Ledger, MemoryError, MisuseKind, Recorded};
 
 use super::{Host, assert_sites, buffer, copy_bindings, floats, line, misuse};
 
-pub(crate) fn faulty(host: &Host) {
+pub(crate) fn faulty(host: &Host) -> Result<(), MemoryError> {
     let mut scene = Scene::set(host);
     let recorded = scene.record();
-    let in_flight = scene.ledger.submit(&recorded).unwrap();
+    let in_flight = scene.ledger.submit(&recorded)?;
     let submitted = line(1);
 
     let other = copy_bindings(scene.other, scene.to)[0];
@@ -18,35 +18,38 @@ pub(crate) fn faulty(host: &Host) {
     let caught = misuse(scene.ledger.free_bindings(scene.table));
     assert_sites(&caught, MisuseKind::BindingsInFlight, submitted, line(1));
 
-    let finished = scene.ledger.wait(in_flight).unwrap();
+    let finished = scene.ledger.wait(in_flight)?;
     assert_eq!(finished.downloads, [floats(1.0)], "the old descriptor held");
+    Ok(())
 }
 
-pub(crate) fn faulty_replay(host: &Host) {
+pub(crate) fn faulty_replay(host: &Host) -> Result<(), MemoryError> {
     let mut scene = Scene::set(host);
     let recorded = scene.record();
     let other = copy_bindings(scene.other, scene.to)[0];
-    scene.ledger.rewrite(scene.table, 0, other).unwrap();
+    scene.ledger.rewrite(scene.table, 0, other)?;
     let rewritten = line(1);
     let caught = misuse(scene.ledger.submit(&recorded));
     assert_sites(&caught, MisuseKind::BindingsRewritten, rewritten, line(1));
+    Ok(())
 }
 
-pub(crate) fn fixed(host: &Host) {
+pub(crate) fn fixed(host: &Host) -> Result<(), MemoryError> {
     let mut scene = Scene::set(host);
     let recorded = scene.record();
-    let in_flight = scene.ledger.submit(&recorded).unwrap();
-    let finished = scene.ledger.wait(in_flight).unwrap();
+    let in_flight = scene.ledger.submit(&recorded)?;
+    let finished = scene.ledger.wait(in_flight)?;
     assert_eq!(finished.downloads, [floats(1.0)]);
 
     let other = copy_bindings(scene.other, scene.to)[0];
-    scene.ledger.rewrite(scene.table, 0, other).unwrap();
+    scene.ledger.rewrite(scene.table, 0, other)?;
     let recorded = scene.record();
-    let in_flight = scene.ledger.submit(&recorded).unwrap();
-    let finished = scene.ledger.wait(in_flight).unwrap();
+    let in_flight = scene.ledger.submit(&recorded)?;
+    let finished = scene.ledger.wait(in_flight)?;
     assert_eq!(finished.downloads, [floats(2.0)]);
     assert_eq!(finished.findings, []);
-    scene.ledger.free_bindings(scene.table).unwrap();
+    scene.ledger.free_bindings(scene.table)?;
+    Ok(())
 }
 
 struct Scene {

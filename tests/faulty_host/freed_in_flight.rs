@@ -1,42 +1,45 @@
 //! A buffer is freed, or submitted again, while the device may still be using it.
 
-use vklab::memory::{Handle, Ledger, MisuseKind, Recorded};
+use vklab::memory::{Handle, Ledger, MemoryError, MisuseKind, Recorded};
 
 use super::{Host, assert_sites, buffer, floats, line, misuse};
 
-pub(crate) fn faulty_free(host: &Host) {
+pub(crate) fn faulty_free(host: &Host) -> Result<(), MemoryError> {
     let (mut ledger, _) = host.ledger();
     let x = buffer(&mut ledger, "x");
     let recorded = upload(&ledger, x);
-    let in_flight = ledger.submit(&recorded).unwrap();
+    let in_flight = ledger.submit(&recorded)?;
     let submitted = line(1);
     let caught = misuse(ledger.free(x));
     assert_sites(&caught, MisuseKind::InFlight, submitted, line(1));
-    ledger.wait(in_flight).unwrap();
-    ledger.free(x).unwrap();
+    ledger.wait(in_flight)?;
+    ledger.free(x)?;
+    Ok(())
 }
 
-pub(crate) fn faulty_submit(host: &Host) {
+pub(crate) fn faulty_submit(host: &Host) -> Result<(), MemoryError> {
     let (mut ledger, _) = host.ledger();
     let x = buffer(&mut ledger, "x");
     let recorded = upload(&ledger, x);
-    let in_flight = ledger.submit(&recorded).unwrap();
+    let in_flight = ledger.submit(&recorded)?;
     let submitted = line(1);
     let caught = misuse(ledger.submit(&recorded));
     assert_sites(&caught, MisuseKind::InFlight, submitted, line(1));
-    ledger.wait(in_flight).unwrap();
+    ledger.wait(in_flight)?;
+    Ok(())
 }
 
-pub(crate) fn fixed(host: &Host) {
+pub(crate) fn fixed(host: &Host) -> Result<(), MemoryError> {
     let (mut ledger, _) = host.ledger();
     let [x, y] = ["x", "y"].map(|name| buffer(&mut ledger, name));
     let (on_x, on_y) = (upload(&ledger, x), upload(&ledger, y));
-    let first = ledger.submit(&on_x).unwrap();
-    let second = ledger.submit(&on_y).unwrap();
-    ledger.wait(first).unwrap();
-    ledger.free(x).unwrap();
-    ledger.wait(second).unwrap();
-    ledger.free(y).unwrap();
+    let first = ledger.submit(&on_x)?;
+    let second = ledger.submit(&on_y)?;
+    ledger.wait(first)?;
+    ledger.free(x)?;
+    ledger.wait(second)?;
+    ledger.free(y)?;
+    Ok(())
 }
 
 fn upload(ledger: &Ledger, handle: Handle) -> Recorded {

@@ -113,40 +113,40 @@ const FAKE: Host = Host {
 };
 
 #[test]
-fn a_recording_replayed_after_a_free_is_caught() {
-    replay_after_free::faulty(&FAKE);
-    replay_after_free::fixed(&FAKE);
+fn a_recording_replayed_after_a_free_is_caught() -> Result<(), MemoryError> {
+    replay_after_free::faulty(&FAKE)?;
+    replay_after_free::fixed(&FAKE)
 }
 
 #[test]
-fn a_staging_buffer_reused_before_its_fence_is_caught() {
-    staging_before_fence::faulty(&FAKE);
-    staging_before_fence::fixed(&FAKE);
+fn a_staging_buffer_reused_before_its_fence_is_caught() -> Result<(), MemoryError> {
+    staging_before_fence::faulty(&FAKE)?;
+    staging_before_fence::fixed(&FAKE)
 }
 
 #[test]
-fn a_descriptor_rewritten_in_flight_is_caught() {
-    descriptor_in_flight::faulty(&FAKE);
-    descriptor_in_flight::faulty_replay(&FAKE);
-    descriptor_in_flight::fixed(&FAKE);
+fn a_descriptor_rewritten_in_flight_is_caught() -> Result<(), MemoryError> {
+    descriptor_in_flight::faulty(&FAKE)?;
+    descriptor_in_flight::faulty_replay(&FAKE)?;
+    descriptor_in_flight::fixed(&FAKE)
 }
 
 #[test]
-fn a_handle_kept_in_a_paused_closure_is_caught() {
-    paused_closure::faulty(&FAKE);
-    paused_closure::fixed(&FAKE);
+fn a_handle_kept_in_a_paused_closure_is_caught() -> Result<(), MemoryError> {
+    paused_closure::faulty(&FAKE)?;
+    paused_closure::fixed(&FAKE)
 }
 
 #[test]
-fn a_buffer_freed_twice_is_caught() {
-    double_free::faulty(&FAKE);
-    double_free::faulty_after_reuse(&FAKE);
-    double_free::fixed(&FAKE);
+fn a_buffer_freed_twice_is_caught() -> Result<(), MemoryError> {
+    double_free::faulty(&FAKE)?;
+    double_free::faulty_after_reuse(&FAKE)?;
+    double_free::fixed(&FAKE)
 }
 
 #[test]
-fn a_buffer_freed_or_submitted_again_in_flight_is_caught() {
-    freed_in_flight::faulty_free(&FAKE);
-    freed_in_flight::faulty_submit(&FAKE);
-    freed_in_flight::fixed(&FAKE);
+fn a_buffer_freed_or_submitted_again_in_flight_is_caught() -> Result<(), MemoryError> {
+    freed_in_flight::faulty_free(&FAKE)?;
+    freed_in_flight::faulty_submit(&FAKE)?;
+    freed_in_flight::fixed(&FAKE)
 }

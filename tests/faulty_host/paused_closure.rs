@@ -4,14 +4,14 @@ use vklab::memory::{Ledger, MemoryError, MisuseKind};
 
 use super::{Host, assert_sites, buffer, floats, line, misuse};
 
-pub(crate) fn faulty(host: &Host) {
+pub(crate) fn faulty(host: &Host) -> Result<(), MemoryError> {
     let (mut ledger, _) = host.ledger();
     let scratch = buffer(&mut ledger, "scratch");
     let paused = |ledger: &Ledger| -> Result<(), MemoryError> {
         ledger.recorder().upload(scratch, &floats(1.0))
     };
     let used = line(2);
-    ledger.free(scratch).unwrap();
+    ledger.free(scratch)?;
     let freed = line(1);
 
     let caught = misuse(paused(&ledger));
@@ -23,13 +23,15 @@ pub(crate) fn faulty(host: &Host) {
     assert_eq!(caught.buffer, "scratch");
     assert!(ledger.is_poison(tenant, 0).is_ok_and(|poison| !poison));
     assert_eq!(ledger.counters().stale_uses, 2);
+    Ok(())
 }
 
-pub(crate) fn fixed(host: &Host) {
+pub(crate) fn fixed(host: &Host) -> Result<(), MemoryError> {
     let (mut ledger, _) = host.ledger();
     let scratch = buffer(&mut ledger, "scratch");
     let paused = |ledger: &Ledger| ledger.recorder().upload(scratch, &floats(1.0));
-    paused(&ledger).unwrap();
-    ledger.free(scratch).unwrap();
+    paused(&ledger)?;
+    ledger.free(scratch)?;
     assert_eq!(ledger.counters().stale_uses, 0);
+    Ok(())
 }

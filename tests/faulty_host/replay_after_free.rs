@@ -1,20 +1,20 @@
 //! A recording is kept and submitted again after one of its buffers was freed.
 
-use vklab::memory::{MisuseKind, Recorded};
+use vklab::memory::{MemoryError, MisuseKind, Recorded};
 
 use super::{Host, assert_sites, buffer, floats, line, misuse};
 
-pub(crate) fn faulty(host: &Host) {
+pub(crate) fn faulty(host: &Host) -> Result<(), MemoryError> {
     let (mut ledger, _) = host.ledger();
     let x = buffer(&mut ledger, "x");
     let mut recorder = ledger.recorder();
-    recorder.upload(x, &floats(1.0)).unwrap();
+    recorder.upload(x, &floats(1.0))?;
     let uploaded = line(1);
     let recorded: Recorded = recorder.finish();
-    let first = ledger.submit(&recorded).unwrap();
-    ledger.wait(first).unwrap();
+    let first = ledger.submit(&recorded)?;
+    ledger.wait(first)?;
 
-    ledger.free(x).unwrap();
+    ledger.free(x)?;
     let freed = line(1);
     let replay = ledger.submit(&recorded);
     let caught = misuse(replay);
@@ -31,20 +31,22 @@ pub(crate) fn faulty(host: &Host) {
         (caught.buffer.as_str(), ledger.counters().stale_uses),
         ("x", 2)
     );
+    Ok(())
 }
 
-pub(crate) fn fixed(host: &Host) {
+pub(crate) fn fixed(host: &Host) -> Result<(), MemoryError> {
     let (mut ledger, _) = host.ledger();
     let x = buffer(&mut ledger, "x");
     let mut recorder = ledger.recorder();
-    recorder.upload(x, &floats(1.0)).unwrap();
+    recorder.upload(x, &floats(1.0))?;
     recorder.barrier();
-    recorder.download(x).unwrap();
+    recorder.download(x)?;
     let recorded = recorder.finish();
     for _ in 0..2 {
-        let in_flight = ledger.submit(&recorded).unwrap();
-        assert_eq!(ledger.wait(in_flight).unwrap().downloads, [floats(1.0)]);
+        let in_flight = ledger.submit(&recorded)?;
+        assert_eq!(ledger.wait(in_flight)?.downloads, [floats(1.0)]);
     }
-    ledger.free(x).unwrap();
+    ledger.free(x)?;
     assert_eq!(ledger.close().1, []);
+    Ok(())
 }
