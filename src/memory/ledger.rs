@@ -90,7 +90,8 @@ impl Ledger {
         Ok(id)
     }
 
-    /// A request with this ledger's guard and poison.
+    /// A request with this ledger's guard and poison. Integers get poison 0: choose an index that no
+    /// correct kernel writes where unwritten elements or overwritten guards should be noticed.
     #[must_use]
     pub fn request(&self, name: &str, dtype: Dtype, len: usize) -> Request {
         let words = self.options.guard_bytes.div_ceil(4);
@@ -123,15 +124,7 @@ impl Ledger {
             .filter(|capacity| *capacity <= limits.allocation_bytes)
             .unwrap_or(layout.total);
         let buffer = self.device_buffer(&request.name, capacity)?;
-        let slot = match self.vacant.pop() {
-            Some(slot) => slot,
-            None => u32::try_from(self.slots.len()).map_err(|_| MemoryError::TooLarge {
-                buffer: request.name.clone(),
-                needed: layout.total,
-                limit: "the number of live buffers",
-                limit_bytes: u64::from(u32::MAX),
-            })?,
-        };
+        let slot = self.vacant_slot(&request.name, layout.total)?;
         let generation = self
             .slot(slot)
             .map_or(0, |slot| slot.tenant.generation.wrapping_add(1));
@@ -170,6 +163,18 @@ impl Ledger {
             ledger: self.id,
             slot,
             generation,
+        })
+    }
+
+    fn vacant_slot(&mut self, name: &str, needed: u64) -> Result<u32, MemoryError> {
+        if let Some(slot) = self.vacant.pop() {
+            return Ok(slot);
+        }
+        u32::try_from(self.slots.len()).map_err(|_| MemoryError::TooLarge {
+            buffer: name.to_owned(),
+            needed,
+            limit: "the number of live buffers",
+            limit_bytes: u64::from(u32::MAX),
         })
     }
 

@@ -4,7 +4,9 @@
 //! fence is seen by it, and it is stricter than a driver: a missing barrier between commands that
 //! touch the same bytes, a release of a buffer in flight, or an unknown buffer is an error.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::time::Duration;
 
 use vklab::device::{
@@ -22,6 +24,9 @@ pub(crate) enum Death {
     Loss,
 }
 
+/// What the device was given, for whoever keeps a clone.
+pub(crate) type Log = Rc<RefCell<Vec<Recording>>>;
+
 pub(crate) struct FakeDevice {
     info: DeviceInfo,
     buffers: HashMap<BufferId, Vec<u8>>,
@@ -33,6 +38,7 @@ pub(crate) struct FakeDevice {
     memory_bytes: usize,
     death: Option<Death>,
     ignores_offsets: bool,
+    log: Log,
 }
 
 impl FakeDevice {
@@ -48,6 +54,7 @@ impl FakeDevice {
             memory_bytes: usize::MAX,
             death: None,
             ignores_offsets: false,
+            log: Log::default(),
         }
     }
 
@@ -67,6 +74,11 @@ impl FakeDevice {
 
     pub(crate) fn dying(mut self, death: Death) -> Self {
         self.death = Some(death);
+        self
+    }
+
+    pub(crate) fn logging(mut self, log: &Log) -> Self {
+        self.log = Rc::clone(log);
         self
     }
 
@@ -230,6 +242,7 @@ impl Device for FakeDevice {
 
     fn submit(&mut self, recording: &Recording) -> Result<Ticket, DeviceError> {
         let ticket = self.next();
+        self.log.borrow_mut().push(recording.clone());
         self.pending.insert(ticket, recording.clone());
         Ok(Ticket(ticket))
     }

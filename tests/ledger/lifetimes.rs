@@ -4,7 +4,7 @@ use vklab::device::Command;
 use vklab::memory::{Access, Dispatch, Ledger, LedgerOptions, MemoryError};
 use vklab::tensor::Dtype;
 
-use super::fake_device::{FakeDevice, kernel};
+use super::fake_device::{FakeDevice, Log, kernel};
 use super::{bound, floats, ledger, run};
 
 #[test]
@@ -60,6 +60,35 @@ fn a_freed_buffer_is_poisoned_by_the_next_submission_even_in_flight() -> Result<
     ledger.free(z)?;
     ledger.free(x)?;
     assert_eq!(ledger.counters().live_bytes, 0);
+    Ok(())
+}
+
+#[test]
+fn what_was_freed_is_poison_before_anything_else_runs() -> Result<(), MemoryError> {
+    let log = Log::default();
+    let mut ledger = ledger(FakeDevice::new().logging(&log));
+    let x = floats(&mut ledger, "x", 8)?;
+    let y = floats(&mut ledger, "y", 8)?;
+    let word = ledger.poison(x)?.word();
+    let [on_x, on_y] = [x, y].map(|handle| {
+        let mut recorder = ledger.recorder();
+        recorder.fill(handle, 0).map(|()| recorder.finish())
+    });
+    let (on_x, on_y) = (on_x?, on_y?);
+    run(&mut ledger, &on_x)?;
+    ledger.free(x)?;
+    run(&mut ledger, &on_y)?;
+    let expected = Command::Undefine {
+        buffer: on_x.recording().buffers()[0],
+        offset_bytes: 0,
+        len_bytes: 8 * 4 + 256,
+        pattern: word,
+    };
+    assert_eq!(
+        log.borrow()[1].commands[..2],
+        [expected, Command::Barrier],
+        "though the submission doesn't touch `x`"
+    );
     Ok(())
 }
 
