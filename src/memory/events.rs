@@ -100,7 +100,12 @@ impl fmt::Display for Event {
             EventKind::Freed => f.write_str("freed")?,
         }
         if self.submission > 0 {
-            write!(f, " of submission {}", self.submission)?;
+            let kernel = matches!(
+                self.kind,
+                EventKind::Read { .. } | EventKind::Written { .. }
+            );
+            let of = if kernel { "of" } else { "in" };
+            write!(f, " {of} submission {}", self.submission)?;
         }
         write!(f, " at {}", self.site)
     }

@@ -90,7 +90,8 @@ impl Ledger {
         Ok(id)
     }
 
-    /// A request with this ledger's guard and poison.
+    /// A request with this ledger's guard and poison. Integers get poison 0: choose an index that no
+    /// correct kernel writes where unwritten elements or overwritten guards should be noticed.
     #[must_use]
     pub fn request(&self, name: &str, dtype: Dtype, len: usize) -> Request {
         let words = self.options.guard_bytes.div_ceil(4);
@@ -112,23 +113,21 @@ impl Ledger {
     /// More than the device can hold or bind, an offset that it can't bind, out of memory.
     #[track_caller]
     pub fn allocate(&mut self, request: &Request) -> Result<Handle, MemoryError> {
-        let site = request.site.clone().unwrap_or_else(Site::caller);
+        // Not `unwrap_or_else(Site::caller)`: the caller would be a line of the standard library.
+        let site = match &request.site {
+            Some(site) => site.clone(),
+            None => Site::caller(),
+        };
         let limits = &self.device.info().limits;
         let layout = Layout::new(request, self.options.guard_bytes, limits)?;
         let capacity = capacity_for(layout.total)
             .filter(|capacity| *capacity <= limits.allocation_bytes)
             .unwrap_or(layout.total);
         let buffer = self.device_buffer(&request.name, capacity)?;
-        let slot = match self.vacant.pop() {
-            Some(slot) => slot,
-            None => u32::try_from(self.slots.len()).map_err(|_| MemoryError::TooLarge {
-                buffer: request.name.clone(),
-                needed: layout.total,
-                limit: "the number of live buffers",
-                limit_bytes: u64::from(u32::MAX),
-            })?,
-        };
-        let generation = self.slot(slot).map_or(0, |slot| slot.tenant.generation.wrapping_add(1));
+        let slot = self.vacant_slot(&request.name, layout.total)?;
+        let generation = self
+            .slot(slot)
+            .map_or(0, |slot| slot.tenant.generation.wrapping_add(1));
         let word = poison_word(request.dtype, request.poison, slot, request.poison_index);
         let mut tenant = Tenant {
             generation,
@@ -154,6 +153,18 @@ impl Ledger {
         }
         self.count(|counters| counters.allocated(layout.total));
         Ok(Handle { ledger: self.id, slot, generation })
+    }
+
+    fn vacant_slot(&mut self, name: &str, needed: u64) -> Result<u32, MemoryError> {
+        if let Some(slot) = self.vacant.pop() {
+            return Ok(slot);
+        }
+        u32::try_from(self.slots.len()).map_err(|_| MemoryError::TooLarge {
+            buffer: name.to_owned(),
+            needed,
+            limit: "the number of live buffers",
+            limit_bytes: u64::from(u32::MAX),
+        })
     }
 
     /// An idle buffer of this capacity or a new one; in need, the idle and the quarantined ones
