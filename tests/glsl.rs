@@ -1,10 +1,14 @@
 //! Real kernels through a real compiler: errors, the cache, and what reflection finds.
 //!
 //! Without the feature `glsl` these tests need the program `glslc` on the `PATH`.
+#![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use rspirv::dr::Operand;
+use rspirv::spirv::Op;
 use vklab::glsl::{
     Backend, Build, CacheCounts, Compiler, CompilerOptions, Folders, GlslError, Includes, Library,
     Modules, Source, Target,
@@ -85,6 +89,36 @@ fn an_error_names_the_file_and_line_of_an_include() {
         last.to_string(),
         "k.comp:5: error: 'b' : undeclared identifier\n    float a = b;"
     );
+}
+
+#[test]
+fn the_debug_module_knows_the_lines_of_every_file() {
+    let root = folder(&[(
+        "inc.glsl",
+        "\nfloat twice(float v) {\n    return v * 2.0;\n}\n",
+    )]);
+    let text = "#version 450\n#include \"inc.glsl\"\nlayout(local_size_x = 8) in;\n\
+                layout(binding = 0) buffer X { float x[]; };\n\
+                void main() {\n    x[0] = twice(x[1]);\n}\n";
+    let includes = Folders::new([root.path().to_path_buf()]);
+    let modules = compile_with(&kernel(text), &includes).unwrap();
+    let module = rspirv::dr::load_words(&modules.debug).unwrap();
+    let mut files = HashMap::new();
+    let mut lines = HashSet::new();
+    for instruction in module.all_inst_iter() {
+        match (instruction.class.opcode, instruction.operands.as_slice()) {
+            (Op::String, [Operand::LiteralString(name)]) => {
+                files.insert(instruction.result_id.unwrap(), name.clone());
+            }
+            (Op::Line, [Operand::IdRef(file), Operand::LiteralBit32(line), ..]) => {
+                lines.insert((files[file].clone(), *line));
+            }
+            _ => {}
+        }
+    }
+    let inc = root.path().join("inc.glsl").display().to_string();
+    assert!(lines.contains(&(inc, 3)), "{lines:?}");
+    assert!(lines.contains(&("k.comp".to_owned(), 6)), "{lines:?}");
 }
 
 #[test]

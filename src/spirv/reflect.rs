@@ -63,7 +63,13 @@ fn entry(module: &Module) -> Result<(u32, String), SpirvError> {
             }
         }
     }
-    found.ok_or_else(|| SpirvError::unsupported("no compute entry point"))
+    let found = found.ok_or_else(|| SpirvError::unsupported("no compute entry point"))?;
+    match module.definition(found.0)?.class.opcode {
+        Op::Function => Ok(found),
+        _ => Err(SpirvError::malformed(
+            "an entry point that is not a function",
+        )),
+    }
 }
 
 /// Where the workgroup size stands.
