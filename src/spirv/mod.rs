@@ -5,6 +5,7 @@
 //! the lab, so this is what records and kernel files are held against. The words may come from
 //! anywhere: malformed ones are an error, never a panic.
 
+mod bindings;
 mod constants;
 mod error;
 mod interface;
