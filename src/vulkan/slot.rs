@@ -181,7 +181,7 @@ impl Slot {
             .descriptor_pool(pool.raw.raw())
             .set_layouts(layouts);
         // SAFETY: the pool was just reset or made, with room for these sets
-        // (VUID-vkAllocateDescriptorSets-descriptorSetCount-09380 and -VkDescriptorSetAllocateInfo).
+        // (VUID-VkDescriptorSetAllocateInfo-descriptorSetCount-00306, -descriptorPool-00307).
         let sets = unsafe { logical.raw.allocate_descriptor_sets(&allocate) }
             .map_err(|error| logical.failed("allocating descriptor sets", error))?;
         self.descriptors = Some(pool);
@@ -236,7 +236,7 @@ impl DescriptorPool {
         let create = vk::DescriptorPoolCreateInfo::default()
             .max_sets(set_count)
             .pool_sizes(&sizes);
-        // SAFETY: both counts are positive (VUID-VkDescriptorPoolCreateInfo-descriptorPoolOverallocation-09227,
+        // SAFETY: both counts are positive (VUID-VkDescriptorPoolCreateInfo-maxSets-00301,
         // VUID-VkDescriptorPoolSize-descriptorCount-00302).
         let raw = unsafe { logical.raw.create_descriptor_pool(&create, None) }
             .map_err(|error| logical.failed("creating a descriptor pool", error))?;
