@@ -1,8 +1,9 @@
 //! Compiled pipelines, kept on disk between runs.
 //!
 //! The file is ours around the driver's: a magic line, the SHA-256 of the rest, the driver's
-//! bytes. Drivers may trust what they are given (VUID-VkPipelineCacheCreateInfo-initialDataSize-00769
-//! says that it must be their own), so that a torn or altered file must never reach them.
+//! bytes. Drivers may trust what they are given, since it must be their own
+//! (VUID-VkPipelineCacheCreateInfo-initialDataSize-00769): a torn or altered file never reaches
+//! them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -3,29 +3,21 @@
 //! Commands become what they say and nothing more: a barrier stands only where the recording has
 //! one, and at the very end, where the host and later submissions must see the results.
 
-use std::collections::HashMap;
-
 use ash::vk;
 
+use super::descriptors::{Bound, descriptor_sets};
 use super::logical::Logical;
 use super::memory::Buffer;
-use super::pipeline::Pipeline;
 use super::rules::{Known, Needs};
 use super::slot::Slot;
-use crate::device::{Binding, BufferId, Command, DeviceError, KernelId, Recording};
+use crate::device::{BufferId, Command, DeviceError, KernelId, Recording};
 
 /// A submission is split at the first barrier after this many dispatches. Some systems kill a
 /// submission that runs for two seconds, and see each split as a submission of its own.
-pub(super) const SPLIT_AFTER: usize = 256;
+const SPLIT_AFTER: usize = 256;
 /// Without a barrier it is split here: dispatches that no barrier orders may as well stand in
 /// different submissions.
 const SPLIT_AT_MOST: usize = 512;
-
-/// The descriptor sets of a dispatch: its kernel's sets, in their order, from `first` on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Bound {
-    first: usize,
-}
 
 /// Everything a recording's command buffers are written from.
 struct Encoder<'a> {
@@ -95,66 +87,9 @@ fn stage(slot: &mut Slot, recording: &Recording) -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// Writes one group of descriptor sets for every distinct combination of kernel and bindings.
-/// Returns the group of every dispatch and all sets.
-fn descriptor_sets(
-    logical: &Logical,
-    known: Known<'_>,
-    slot: &mut Slot,
-    recording: &Recording,
-) -> Result<(Vec<Bound>, Vec<vk::DescriptorSet>), DeviceError> {
-    let mut groups = HashMap::<(KernelId, &[Binding]), Bound>::new();
-    let mut order = Vec::<(&Pipeline, &[Binding], Bound)>::new();
-    let (mut bound, mut layouts, mut infos) = (Vec::new(), Vec::new(), Vec::new());
-    for command in &recording.commands {
-        let Command::Dispatch { kernel, bindings, .. } = command else {
-            continue;
-        };
-        let group = *groups.entry((*kernel, bindings)).or_insert_with(|| {
-            let pipeline = &known.kernels[kernel];
-            let group = Bound { first: layouts.len() };
-            layouts.extend(pipeline.sets.iter().map(|(_, layout)| layout.raw()));
-            infos.extend(bindings.iter().map(|binding| {
-                vk::DescriptorBufferInfo::default()
-                    .buffer(known.buffers[&binding.buffer].raw)
-                    .offset(binding.extent.offset_bytes)
-                    .range(binding.extent.range_bytes)
-            }));
-            order.push((pipeline, bindings, group));
-            group
-        });
-        bound.push(group);
-    }
-    let count = u32::try_from(infos.len())
-        .map_err(|_| logical.unsupported("a recording with 2^32 distinct bindings"))?;
-    let sets = slot.descriptor_sets(&layouts, count)?;
-    let mut infos = infos.chunks_exact(1);
-    let mut writes = Vec::with_capacity(infos.len());
-    for (pipeline, bindings, group) in order {
-        for (binding, info) in bindings.iter().zip(&mut infos) {
-            let Some(place) = pipeline.set_place(binding.set) else {
-                continue;
-            };
-            writes.push(
-                vk::WriteDescriptorSet::default()
-                    .dst_set(sets[group.first + place])
-                    .dst_binding(binding.binding)
-                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                    .buffer_info(info),
-            );
-        }
-    }
-    // SAFETY: the sets were just allocated and are in no submission
-    // (VUID-vkUpdateDescriptorSets-None-03047); bindings exist in their layouts
-    // (VUID-VkWriteDescriptorSet-dstBinding-00315), and ranges lie in their buffers
-    // (VUID-VkDescriptorBufferInfo-range-00342), which `rules::check` saw to.
-    unsafe { logical.raw.update_descriptor_sets(&writes, &[]) };
-    Ok((bound, sets))
-}
-
 // In the blocks below: the command buffer is in the recording state, between `begin` and `end`
-// (VUID-vkCmd*-commandBuffer-recording); its queue family supports compute, and so transfers
-// (VUID-vkCmd*-commandBuffer-cmdpool); no render pass exists.
+// (VUID-vkCmdDispatch-commandBuffer-recording and its kind); its queue family supports compute,
+// and so transfers (VUID-vkCmdDispatch-commandBuffer-cmdpool and its kind); no render pass exists.
 impl Encoder<'_> {
     fn begin(&mut self) -> Result<(), DeviceError> {
         self.raw = self.slot.command_buffer(self.used_count)?;
@@ -302,8 +237,8 @@ impl Encoder<'_> {
             }
         }
         // SAFETY: groups are within the limits (VUID-vkCmdDispatch-groupCountX-00386 and its
-        // kind); all sets are bound (VUID-vkCmdDispatch-None-08600), push constants set
-        // (VUID-vkCmdDispatch-maintenance4-08602).
+        // kind); all sets are bound (VUID-vkCmdDispatch-None-02697), push constants set
+        // (VUID-vkCmdDispatch-maintenance4-06425).
         unsafe { raw.cmd_dispatch(self.raw, groups[0], groups[1], groups[2]) };
         self.dispatch_count += 1;
     }
@@ -336,8 +271,12 @@ impl Encoder<'_> {
             return;
         };
         // SAFETY: the pool has at least `count` queries, which no submission uses
-        // (VUID-vkCmdResetQueryPool-firstQuery-09437).
-        unsafe { self.logical.raw.cmd_reset_query_pool(self.raw, queries.raw.raw(), 0, count) };
+        // (VUID-vkCmdResetQueryPool-firstQuery-00797, -None-02841).
+        unsafe {
+            self.logical
+                .raw
+                .cmd_reset_query_pool(self.raw, queries.raw.raw(), 0, count);
+        };
     }
 
     fn timestamp(&mut self) {

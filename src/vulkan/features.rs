@@ -80,7 +80,8 @@ impl Chain {
             root = root.push_next(&mut chain.portability);
         }
         // SAFETY: the device speaks 1.1, and each structure belongs to its core or to an
-        // extension that it offers (VUID-VkPhysicalDeviceFeatures2-pNext-pNext).
+        // extension that it offers, once each (VUID-VkPhysicalDeviceProperties2-sType-unique
+        // has the same rule).
         unsafe { instance.get_physical_device_features2(device, &mut root) };
         chain.core = root.features;
         chain.unlink();

@@ -104,7 +104,7 @@ impl Drop for Instance {
         if let Some((functions, messenger)) = self.messenger.take() {
             // SAFETY: the messenger was made from this instance and no other Vulkan call runs on
             // it now, since every child holds an Arc of `self`
-            // (VUID-vkDestroyDebugUtilsMessengerEXT-messenger-04915).
+            // (VUID-vkDestroyDebugUtilsMessengerEXT-messenger-parent).
             unsafe { functions.destroy_debug_utils_messenger(messenger, None) };
         }
         // SAFETY: every child object holds an Arc of `self`, so none is left

@@ -38,8 +38,7 @@ impl Logical {
                 .push_next(features);
             // SAFETY: the device was enumerated from this instance; the family exists
             // (VUID-VkDeviceQueueCreateInfo-queueFamilyIndex-00381); every extension and feature
-            // was offered by it (VUID-vkCreateDevice-ppEnabledExtensionNames-01387,
-            // VUID-VkPhysicalDeviceFeatures2 by query).
+            // was offered by it (VUID-vkCreateDevice-ppEnabledExtensionNames-01387).
             unsafe { instance.raw.create_device(physical.raw, &create, None) }
         });
         let raw = raw.map_err(|error| DeviceError::Open {
@@ -64,7 +63,7 @@ impl Logical {
         let info =
             vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
         // SAFETY: the object was just made from this device and nobody else has it yet
-        // (VUID-vkSetDebugUtilsObjectNameEXT-pNameInfo-07872).
+        // (VUID-vkSetDebugUtilsObjectNameEXT-pNameInfo-02588).
         // Out of memory for a name costs the name and nothing else.
         let _ = unsafe { functions.set_debug_utils_object_name(&info) };
     }
@@ -107,7 +106,7 @@ impl Logical {
 impl Drop for Logical {
     fn drop(&mut self) {
         // SAFETY: every child object holds an Arc of `self`, so none is left
-        // (VUID-vkDestroyDevice-device-05137), and the owner has seen every submission finish or
+        // (VUID-vkDestroyDevice-device-00378), and the owner has seen every submission finish or
         // the device lost.
         unsafe { self.raw.destroy_device(None) };
     }

@@ -1,5 +1,6 @@
 //! Buffers and the memory behind them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
@@ -17,6 +18,10 @@ const MIB: u64 = 1 << 20;
 pub(super) struct Memory {
     /// Goes before its parent, since fields are dropped in order.
     allocator: Mutex<Allocator>,
+    /// All heaps together. Drivers that run on the CPU promise memory beyond it and crash when it
+    /// is used, so that the limit is kept here.
+    heap_bytes: u64,
+    live_bytes: AtomicU64,
     logical: Arc<Logical>,
 }
 
@@ -39,7 +44,24 @@ impl Memory {
             allocation_sizes: sizes,
         })
         .map_err(|error| logical.refused("setting up memory", error.to_string()))?;
-        Ok(Arc::new(Self { allocator: Mutex::new(allocator), logical: Arc::clone(logical) }))
+        // SAFETY: the device was enumerated from this instance.
+        let heaps = unsafe {
+            logical
+                .instance
+                .raw
+                .get_physical_device_memory_properties(physical)
+        };
+        let heap_bytes = heaps
+            .memory_heaps_as_slice()
+            .iter()
+            .map(|heap| heap.size)
+            .sum();
+        Ok(Arc::new(Self {
+            allocator: Mutex::new(allocator),
+            heap_bytes,
+            live_bytes: AtomicU64::new(0),
+            logical: Arc::clone(logical),
+        }))
     }
 
     /// A buffer of `len_bytes`, which is positive and within the device's limits.
@@ -51,6 +73,14 @@ impl Memory {
         location: MemoryLocation,
     ) -> Result<Buffer, DeviceError> {
         let logical = &self.logical;
+        if self
+            .live_bytes
+            .load(Ordering::Relaxed)
+            .saturating_add(len_bytes)
+            > self.heap_bytes
+        {
+            return Err(self.failed(name, len_bytes, &AllocationError::OutOfMemory));
+        }
         let create = vk::BufferCreateInfo::default()
             .size(len_bytes)
             .usage(usage)
@@ -60,7 +90,13 @@ impl Memory {
         let raw = unsafe { logical.raw.create_buffer(&create, None) }
             .map_err(|error| logical.failed_for("creating a buffer", name, len_bytes, error))?;
         logical.name(raw, name);
-        let mut buffer = Buffer { raw, len_bytes, allocation: None, memory: Arc::clone(self) };
+        self.live_bytes.fetch_add(len_bytes, Ordering::Relaxed);
+        let mut buffer = Buffer {
+            raw,
+            len_bytes,
+            allocation: None,
+            memory: Arc::clone(self),
+        };
         // SAFETY: the buffer comes from this device
         // (VUID-vkGetBufferMemoryRequirements-buffer-parent).
         let requirements = unsafe { logical.raw.get_buffer_memory_requirements(raw) };
@@ -131,6 +167,9 @@ impl Drop for Buffer {
         // it: `free` refuses such buffers and slots keep theirs until the fence
         // (VUID-vkDestroyBuffer-buffer-00922).
         unsafe { self.memory.logical.raw.destroy_buffer(self.raw, None) };
+        self.memory
+            .live_bytes
+            .fetch_sub(self.len_bytes, Ordering::Relaxed);
         if let Some(allocation) = self.allocation.take() {
             let mut allocator =
                 self.memory.allocator.lock().unwrap_or_else(PoisonError::into_inner);

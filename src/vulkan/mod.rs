@@ -4,21 +4,26 @@
 //! [`physical`] (what is there and what it can do), [`logical`] (the opened device, parent of
 //! every handle), [`handle`] and [`memory`] (owners of handles), [`pipeline`] and [`cache`]
 //! (kernels), [`rules`] (what a recording must satisfy), [`slot`] (resources that submissions
-//! reuse), [`encode`] (a recording as command buffers), [`open`] (the trait's implementation).
+//! reuse), [`descriptors`] and [`encode`] (a recording as command buffers), [`flight`] (from
+//! submission to outcome) with [`clock`], [`parts`] and [`open`] (the trait's implementation).
 //!
 //! This is the only module of the crate with `unsafe` code. Each block names the rule of the
 //! Vulkan specification that it relies on. No handle leaves the module. Every owner of a handle
 //! holds an `Arc` of its parent, so that the order of destruction is a fact of types.
 
 mod cache;
+mod clock;
+mod descriptors;
 mod encode;
 mod features;
+mod flight;
 mod handle;
 mod instance;
 mod logical;
 mod memory;
 mod messenger;
 mod open;
+mod parts;
 mod physical;
 mod pipeline;
 mod rules;

@@ -94,8 +94,7 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
         return refuse(format!("uses descriptor set {set}; this device has {set_count}"));
     }
     let count = kernel.bindings.len();
-    if u32::try_from(count).is_ok_and(|count| count <= limits.storage_buffers) {
-    } else {
+    if count > limits.storage_buffers as usize {
         return refuse(format!(
             "binds {count} storage buffers; this device allows {}",
             limits.storage_buffers
@@ -186,8 +185,8 @@ fn compute_pipeline(
     })?;
     let create = vk::ShaderModuleCreateInfo::default().code(&kernel.optimized);
     // SAFETY: the module starts as SPIR-V of a version that the device takes; that the rest is
-    // valid (VUID-VkShaderModuleCreateInfo-pCode-08737) is the compiler's work, as it is for
-    // every Vulkan program.
+    // valid (VUID-VkShaderModuleCreateInfo-pCode-01088 and its kind) is the compiler's work, as it
+    // is for every Vulkan program.
     let module = unsafe { logical.raw.create_shader_module(&create, None) }
         .map_err(|error| logical.failed("creating a shader module", error))?;
     let module = Owned::new(logical, module, &kernel.name);
@@ -204,7 +203,7 @@ fn compute_pipeline(
     // SAFETY: module, layout and cache come from this device; constant ids are distinct
     // (VUID-VkSpecializationInfo-constantID-04911) and lie in the data
     // (VUID-VkSpecializationInfo-offset-00773); the layout has the kernel's bindings, which were
-    // reflected from the module (VUID-VkComputePipelineCreateInfo-layout-07988).
+    // reflected from the module (VUID-VkComputePipelineCreateInfo-layout-00703).
     let made = unsafe { logical.raw.create_compute_pipelines(cache, &create, None) };
     let raw = match made {
         Ok(pipelines) => pipelines.first().copied().unwrap_or_default(),

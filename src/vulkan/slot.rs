@@ -163,7 +163,7 @@ impl Slot {
             .descriptor_pool(pool.raw.raw())
             .set_layouts(layouts);
         // SAFETY: the pool was just reset or made, with room for these sets
-        // (VUID-vkAllocateDescriptorSets-descriptorSetCount-09380 and -VkDescriptorSetAllocateInfo).
+        // (VUID-VkDescriptorSetAllocateInfo-descriptorSetCount-00306, -descriptorPool-00307).
         let sets = unsafe { logical.raw.allocate_descriptor_sets(&allocate) }
             .map_err(|error| logical.failed("allocating descriptor sets", error))?;
         self.descriptors = Some(pool);
@@ -203,13 +203,22 @@ impl DescriptorPool {
         set_count: u32,
         descriptor_count: u32,
     ) -> Result<Self, DeviceError> {
-        let set_count = set_count.max(64).checked_next_power_of_two().unwrap_or(set_count);
-        let descriptor_count =
-            descriptor_count.max(256).checked_next_power_of_two().unwrap_or(descriptor_count);
-        let sizes =
-            [vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count }];
-        let create = vk::DescriptorPoolCreateInfo::default().max_sets(set_count).pool_sizes(&sizes);
-        // SAFETY: both counts are positive (VUID-VkDescriptorPoolCreateInfo-descriptorPoolOverallocation-09227,
+        let set_count = set_count
+            .max(64)
+            .checked_next_power_of_two()
+            .unwrap_or(set_count);
+        let descriptor_count = descriptor_count
+            .max(256)
+            .checked_next_power_of_two()
+            .unwrap_or(descriptor_count);
+        let sizes = [vk::DescriptorPoolSize {
+            ty: vk::DescriptorType::STORAGE_BUFFER,
+            descriptor_count,
+        }];
+        let create = vk::DescriptorPoolCreateInfo::default()
+            .max_sets(set_count)
+            .pool_sizes(&sizes);
+        // SAFETY: both counts are positive (VUID-VkDescriptorPoolCreateInfo-maxSets-00301,
         // VUID-VkDescriptorPoolSize-descriptorCount-00302).
         let raw = unsafe { logical.raw.create_descriptor_pool(&create, None) }
             .map_err(|error| logical.failed("creating a descriptor pool", error))?;
