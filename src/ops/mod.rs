@@ -10,6 +10,7 @@ mod record;
 mod reference;
 
 pub mod add;
+pub mod matmul;
 
 #[cfg(test)]
 mod tests;
@@ -23,4 +24,4 @@ pub use record::{
 pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
-pub const ALL: &[&Op] = &[&add::OP];
+pub const ALL: &[&Op] = &[&add::OP, &matmul::OP];
