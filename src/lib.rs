@@ -6,9 +6,13 @@
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout)]
 
+pub mod check;
 pub mod device;
 pub mod glsl;
+pub mod memory;
 pub mod numeric;
 pub mod ops;
 pub mod spirv;
 pub mod tensor;
+#[expect(unsafe_code, reason = "Vulkan is a C interface; each block names the rule it relies on")]
+pub mod vulkan;
