@@ -80,10 +80,7 @@ fn an_error_names_the_file_and_line_of_an_include() {
 
 #[test]
 fn the_debug_module_knows_the_lines_of_every_file() {
-    let root = folder(&[(
-        "inc.glsl",
-        "\nfloat twice(float v) {\n    return v * 2.0;\n}\n",
-    )]);
+    let root = folder(&[("inc.glsl", "\nfloat twice(float v) {\n    return v * 2.0;\n}\n")]);
     let text = "#version 450\n#include \"inc.glsl\"\nlayout(local_size_x = 8) in;\n\
                 layout(binding = 0) buffer X { float x[]; };\n\
                 void main() {\n    x[0] = twice(x[1]);\n}\n";

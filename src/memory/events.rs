@@ -100,10 +100,7 @@ impl fmt::Display for Event {
             EventKind::Freed => f.write_str("freed")?,
         }
         if self.submission > 0 {
-            let kernel = matches!(
-                self.kind,
-                EventKind::Read { .. } | EventKind::Written { .. }
-            );
+            let kernel = matches!(self.kind, EventKind::Read { .. } | EventKind::Written { .. });
             let of = if kernel { "of" } else { "in" };
             write!(f, " {of} submission {}", self.submission)?;
         }

@@ -88,11 +88,7 @@ impl Ledger {
     /// Bytes at the start of an inspected guard that belong to the last element of the data.
     fn data_bytes_in(&self, inspected: &Inspected) -> usize {
         let layout = self.tenant(inspected.handle).layout;
-        if inspected.offset_bytes == layout.behind() {
-            layout.shared()
-        } else {
-            0
-        }
+        if inspected.offset_bytes == layout.behind() { layout.shared() } else { 0 }
     }
 
     fn repair(&mut self, inspected: &Inspected, bytes: &[u8]) {

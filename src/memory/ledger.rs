@@ -125,9 +125,7 @@ impl Ledger {
             .unwrap_or(layout.total);
         let buffer = self.device_buffer(&request.name, capacity)?;
         let slot = self.vacant_slot(&request.name, layout.total)?;
-        let generation = self
-            .slot(slot)
-            .map_or(0, |slot| slot.tenant.generation.wrapping_add(1));
+        let generation = self.slot(slot).map_or(0, |slot| slot.tenant.generation.wrapping_add(1));
         let word = poison_word(request.dtype, request.poison, slot, request.poison_index);
         let mut tenant = Tenant {
             generation,

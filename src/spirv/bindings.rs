@@ -77,9 +77,7 @@ impl Values<'_> {
         let Some((member, ty)) = last.copied() else {
             return Ok(());
         };
-        let offset = self
-            .module
-            .member_decoration(block, member, Decoration::Offset);
+        let offset = self.module.member_decoration(block, member, Decoration::Offset);
         let (element, len) = match self.ty(ty)? {
             Type::Array { element, len } => (element, Some(len)),
             Type::RuntimeArray { element } => (element, None),
@@ -93,9 +91,7 @@ impl Values<'_> {
         };
         let scalars = self.scalars(element)?;
         let stride = self.module.decoration(ty, Decoration::ArrayStride);
-        self.module
-            .member_name(block, member)
-            .clone_into(&mut binding.name);
+        self.module.member_name(block, member).clone_into(&mut binding.name);
         (binding.element, binding.components) = (scalars.element, scalars.components);
         binding.stride_bytes = match stride {
             Some(stride) => stride,

@@ -2,10 +2,7 @@
 
 /// Timestamps in nanoseconds since the first one. Only `bits` of each count, so that the clock
 /// wraps; a step of more than half its range is one backwards.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a step of 2^53 ticks takes 100 days"
-)]
+#[expect(clippy::cast_precision_loss, reason = "a step of 2^53 ticks takes 100 days")]
 pub(super) fn unwrap_ticks(ticks: &[u64], bits: u32, period_ns: f64) -> Vec<f64> {
     let unused = 64_u32.saturating_sub(bits).min(63);
     let mut total = 0_i64;
@@ -28,10 +25,7 @@ mod tests {
 
     #[test]
     fn ticks_count_from_the_first() {
-        assert_eq!(
-            unwrap_ticks(&[1000, 1010, 1010, 1005], 64, 10.0),
-            [0.0, 100.0, 100.0, 50.0]
-        );
+        assert_eq!(unwrap_ticks(&[1000, 1010, 1010, 1005], 64, 10.0), [0.0, 100.0, 100.0, 50.0]);
         assert!(unwrap_ticks(&[], 64, 1.0).is_empty());
     }
 

@@ -28,17 +28,12 @@ pub(super) fn descriptor_sets(
     let mut order = Vec::<(&Pipeline, &[Binding], Bound)>::new();
     let (mut bound, mut layouts, mut infos) = (Vec::new(), Vec::new(), Vec::new());
     for command in &recording.commands {
-        let Command::Dispatch {
-            kernel, bindings, ..
-        } = command
-        else {
+        let Command::Dispatch { kernel, bindings, .. } = command else {
             continue;
         };
         let group = *groups.entry((*kernel, bindings)).or_insert_with(|| {
             let pipeline = &known.kernels[kernel];
-            let group = Bound {
-                first: layouts.len(),
-            };
+            let group = Bound { first: layouts.len() };
             layouts.extend(pipeline.sets.iter().map(|(_, layout)| layout.raw()));
             infos.extend(bindings.iter().map(|binding| {
                 vk::DescriptorBufferInfo::default()

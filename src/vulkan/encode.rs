@@ -273,9 +273,7 @@ impl Encoder<'_> {
         // SAFETY: the pool has at least `count` queries, which no submission uses
         // (VUID-vkCmdResetQueryPool-firstQuery-00797, -None-02841).
         unsafe {
-            self.logical
-                .raw
-                .cmd_reset_query_pool(self.raw, queries.raw.raw(), 0, count);
+            self.logical.raw.cmd_reset_query_pool(self.raw, queries.raw.raw(), 0, count);
         };
     }
 

@@ -23,11 +23,8 @@ pub(super) struct Flight {
 
 impl Parts {
     pub(super) fn submit(&mut self, recording: &Recording) -> Result<Ticket, DeviceError> {
-        let known = Known {
-            device: &self.logical.info,
-            buffers: &self.buffers,
-            kernels: &self.kernels,
-        };
+        let known =
+            Known { device: &self.logical.info, buffers: &self.buffers, kernels: &self.kernels };
         let needs = rules::check(recording, known)?;
         let mut slot = match self.idle.pop() {
             Some(slot) => slot,
@@ -68,19 +65,12 @@ impl Parts {
             let submit =
                 [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(commands))];
             let last = index + 1 == count;
-            let fence = if last {
-                slot.fence.raw()
-            } else {
-                vk::Fence::null()
-            };
+            let fence = if last { slot.fence.raw() } else { vk::Fence::null() };
             // SAFETY: the command buffer is executable (VUID-vkQueueSubmit-pCommandBuffers-00070);
             // the fence is reset and in no other submission (VUID-vkQueueSubmit-fence-00063,
             // -00064); the queue is used through `&mut self` only.
-            let queued = unsafe {
-                self.logical
-                    .raw
-                    .queue_submit(self.logical.queue, &submit, fence)
-            };
+            let queued =
+                unsafe { self.logical.raw.queue_submit(self.logical.queue, &submit, fence) };
             if let Err(error) = queued {
                 // Earlier parts may run, and no fence tells when they end.
                 self.state = match error {
@@ -95,8 +85,7 @@ impl Parts {
     }
 
     fn unknown(&self, ticket: Ticket) -> DeviceError {
-        self.logical
-            .refused("waiting", format!("ticket {} is not in flight", ticket.0))
+        self.logical.refused("waiting", format!("ticket {} is not in flight", ticket.0))
     }
 
     pub(super) fn wait(
@@ -104,16 +93,11 @@ impl Parts {
         ticket: Ticket,
         timeout: Duration,
     ) -> Result<Outcome, DeviceError> {
-        let flight = self
-            .flights
-            .get(&ticket)
-            .ok_or_else(|| self.unknown(ticket))?;
+        let flight = self.flights.get(&ticket).ok_or_else(|| self.unknown(ticket))?;
         // SAFETY: the fence was submitted and its slot is alive
         // (VUID-vkWaitForFences-pFences-parameter).
         let waited = unsafe {
-            self.logical
-                .raw
-                .wait_for_fences(&[flight.slot.fence.raw()], true, nanoseconds(timeout))
+            self.logical.raw.wait_for_fences(&[flight.slot.fence.raw()], true, nanoseconds(timeout))
         };
         match waited {
             Ok(()) => {}
@@ -139,11 +123,7 @@ impl Parts {
         let downloads = match &flight.slot.readback {
             Some(readback) if !flight.downloads.is_empty() => {
                 let bytes = readback.mapped()?;
-                flight
-                    .downloads
-                    .iter()
-                    .map(|range| bytes[range.clone()].to_vec())
-                    .collect()
+                flight.downloads.iter().map(|range| bytes[range.clone()].to_vec()).collect()
             }
             _ => Vec::new(),
         };
@@ -171,18 +151,11 @@ impl Parts {
         }
         .map_err(|error| self.logical.failed("reading timestamps", error))?;
         let limits = &self.logical.info.limits;
-        Ok(unwrap_ticks(
-            &ticks,
-            limits.timestamp_bits,
-            limits.timestamp_period_ns,
-        ))
+        Ok(unwrap_ticks(&ticks, limits.timestamp_bits, limits.timestamp_period_ns))
     }
 
     pub(super) fn is_done(&mut self, ticket: Ticket) -> Result<bool, DeviceError> {
-        let flight = self
-            .flights
-            .get(&ticket)
-            .ok_or_else(|| self.unknown(ticket))?;
+        let flight = self.flights.get(&ticket).ok_or_else(|| self.unknown(ticket))?;
         // SAFETY: the fence was submitted and its slot is alive
         // (VUID-vkGetFenceStatus-fence-parent).
         unsafe { self.logical.raw.get_fence_status(flight.slot.fence.raw()) }

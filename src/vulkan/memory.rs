@@ -45,17 +45,8 @@ impl Memory {
         })
         .map_err(|error| logical.refused("setting up memory", error.to_string()))?;
         // SAFETY: the device was enumerated from this instance.
-        let heaps = unsafe {
-            logical
-                .instance
-                .raw
-                .get_physical_device_memory_properties(physical)
-        };
-        let heap_bytes = heaps
-            .memory_heaps_as_slice()
-            .iter()
-            .map(|heap| heap.size)
-            .sum();
+        let heaps = unsafe { logical.instance.raw.get_physical_device_memory_properties(physical) };
+        let heap_bytes = heaps.memory_heaps_as_slice().iter().map(|heap| heap.size).sum();
         Ok(Arc::new(Self {
             allocator: Mutex::new(allocator),
             heap_bytes,
@@ -73,12 +64,7 @@ impl Memory {
         location: MemoryLocation,
     ) -> Result<Buffer, DeviceError> {
         let logical = &self.logical;
-        if self
-            .live_bytes
-            .load(Ordering::Relaxed)
-            .saturating_add(len_bytes)
-            > self.heap_bytes
-        {
+        if self.live_bytes.load(Ordering::Relaxed).saturating_add(len_bytes) > self.heap_bytes {
             return Err(self.failed(name, len_bytes, &AllocationError::OutOfMemory));
         }
         let create = vk::BufferCreateInfo::default()
@@ -91,12 +77,7 @@ impl Memory {
             .map_err(|error| logical.failed_for("creating a buffer", name, len_bytes, error))?;
         logical.name(raw, name);
         self.live_bytes.fetch_add(len_bytes, Ordering::Relaxed);
-        let mut buffer = Buffer {
-            raw,
-            len_bytes,
-            allocation: None,
-            memory: Arc::clone(self),
-        };
+        let mut buffer = Buffer { raw, len_bytes, allocation: None, memory: Arc::clone(self) };
         // SAFETY: the buffer comes from this device
         // (VUID-vkGetBufferMemoryRequirements-buffer-parent).
         let requirements = unsafe { logical.raw.get_buffer_memory_requirements(raw) };
@@ -167,9 +148,7 @@ impl Drop for Buffer {
         // it: `free` refuses such buffers and slots keep theirs until the fence
         // (VUID-vkDestroyBuffer-buffer-00922).
         unsafe { self.memory.logical.raw.destroy_buffer(self.raw, None) };
-        self.memory
-            .live_bytes
-            .fetch_sub(self.len_bytes, Ordering::Relaxed);
+        self.memory.live_bytes.fetch_sub(self.len_bytes, Ordering::Relaxed);
         if let Some(allocation) = self.allocation.take() {
             let mut allocator =
                 self.memory.allocator.lock().unwrap_or_else(PoisonError::into_inner);

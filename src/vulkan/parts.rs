@@ -47,10 +47,9 @@ impl Parts {
     pub(super) fn usable(&self, doing: &'static str) -> Result<(), DeviceError> {
         match self.state {
             State::Usable => Ok(()),
-            State::Lost | State::Stuck => Err(DeviceError::Lost {
-                device: self.logical.info.name.clone(),
-                doing,
-            }),
+            State::Lost | State::Stuck => {
+                Err(DeviceError::Lost { device: self.logical.info.name.clone(), doing })
+            }
         }
     }
 
@@ -78,11 +77,8 @@ impl Parts {
             let left = nanoseconds(end.saturating_duration_since(Instant::now()));
             // SAFETY: the fence was submitted and its slot is alive
             // (VUID-vkWaitForFences-pFences-parameter).
-            let waited = unsafe {
-                self.logical
-                    .raw
-                    .wait_for_fences(&[flight.slot.fence.raw()], true, left)
-            };
+            let waited =
+                unsafe { self.logical.raw.wait_for_fences(&[flight.slot.fence.raw()], true, left) };
             matches!(waited, Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST))
         })
     }
@@ -92,11 +88,7 @@ impl Parts {
             let reason = format!("buffer {} {reason}", buffer.0);
             Err(self.logical.refused("freeing a buffer", reason))
         };
-        if self
-            .flights
-            .values()
-            .any(|flight| flight.buffers.binary_search(&buffer).is_ok())
-        {
+        if self.flights.values().any(|flight| flight.buffers.binary_search(&buffer).is_ok()) {
             return refuse("is used by a submission that nobody has waited for");
         }
         if !self.buffers.contains_key(&buffer) {
@@ -121,9 +113,7 @@ impl Parts {
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
-        let buffer = self
-            .memory
-            .buffer(name, len_bytes, usage, MemoryLocation::GpuOnly)?;
+        let buffer = self.memory.buffer(name, len_bytes, usage, MemoryLocation::GpuOnly)?;
         let id = BufferId(self.next_id());
         self.buffers.insert(id, buffer);
         Ok(id)
@@ -151,20 +141,8 @@ fn digest(kernel: &Kernel) -> [u8; 32] {
         hash.update(bytemuck::cast_slice::<u32, u8>(words));
     };
     part(&kernel.optimized);
-    part(
-        &kernel
-            .bindings
-            .iter()
-            .flat_map(|&(set, binding)| [set, binding])
-            .collect::<Vec<_>>(),
-    );
-    part(
-        &kernel
-            .spec
-            .iter()
-            .flat_map(|value| [value.id, value.bits])
-            .collect::<Vec<_>>(),
-    );
+    part(&kernel.bindings.iter().flat_map(|&(set, binding)| [set, binding]).collect::<Vec<_>>());
+    part(&kernel.spec.iter().flat_map(|value| [value.id, value.bits]).collect::<Vec<_>>());
     part(&[kernel.push_bytes]);
     hash.update(&kernel.entry);
     hash.finalize().into()

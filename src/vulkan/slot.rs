@@ -203,21 +203,12 @@ impl DescriptorPool {
         set_count: u32,
         descriptor_count: u32,
     ) -> Result<Self, DeviceError> {
-        let set_count = set_count
-            .max(64)
-            .checked_next_power_of_two()
-            .unwrap_or(set_count);
-        let descriptor_count = descriptor_count
-            .max(256)
-            .checked_next_power_of_two()
-            .unwrap_or(descriptor_count);
-        let sizes = [vk::DescriptorPoolSize {
-            ty: vk::DescriptorType::STORAGE_BUFFER,
-            descriptor_count,
-        }];
-        let create = vk::DescriptorPoolCreateInfo::default()
-            .max_sets(set_count)
-            .pool_sizes(&sizes);
+        let set_count = set_count.max(64).checked_next_power_of_two().unwrap_or(set_count);
+        let descriptor_count =
+            descriptor_count.max(256).checked_next_power_of_two().unwrap_or(descriptor_count);
+        let sizes =
+            [vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count }];
+        let create = vk::DescriptorPoolCreateInfo::default().max_sets(set_count).pool_sizes(&sizes);
         // SAFETY: both counts are positive (VUID-VkDescriptorPoolCreateInfo-maxSets-00301,
         // VUID-VkDescriptorPoolSize-descriptorCount-00302).
         let raw = unsafe { logical.raw.create_descriptor_pool(&create, None) }

@@ -89,18 +89,11 @@ impl FakeDevice {
     }
 
     fn start_of(&self, binding: &Binding) -> usize {
-        if self.ignores_offsets {
-            0
-        } else {
-            size(binding.extent.offset_bytes)
-        }
+        if self.ignores_offsets { 0 } else { size(binding.extent.offset_bytes) }
     }
 
     fn malformed(&self, what: &str) -> DeviceError {
-        DeviceError::Malformed {
-            device: self.info.name.clone(),
-            what: what.to_owned(),
-        }
+        DeviceError::Malformed { device: self.info.name.clone(), what: what.to_owned() }
     }
 
     fn next(&mut self) -> u64 {
@@ -114,10 +107,7 @@ impl FakeDevice {
             return Err(self.malformed("an offset or size that is no positive multiple of 4"));
         }
         let (start, end) = (size(offset), size(offset + len));
-        self.buffers
-            .get_mut(&buffer)
-            .and_then(|bytes| bytes.get_mut(start..end))
-            .ok_or(unknown)
+        self.buffers.get_mut(&buffer).and_then(|bytes| bytes.get_mut(start..end)).ok_or(unknown)
     }
 
     fn execute(&mut self, recording: &Recording) -> Result<Outcome, DeviceError> {
@@ -137,33 +127,15 @@ impl FakeDevice {
                 writes => written.extend(touched(writes)),
             }
             match command {
-                Command::Upload {
-                    buffer,
-                    offset_bytes,
-                    data,
-                } => self
-                    .part(*buffer, *offset_bytes, data.len() as u64)?
-                    .copy_from_slice(data),
-                Command::Fill {
-                    buffer,
-                    offset_bytes,
-                    len_bytes,
-                    word,
+                Command::Upload { buffer, offset_bytes, data } => {
+                    self.part(*buffer, *offset_bytes, data.len() as u64)?.copy_from_slice(data)
                 }
-                | Command::Undefine {
-                    buffer,
-                    offset_bytes,
-                    len_bytes,
-                    pattern: word,
-                } => self
+                Command::Fill { buffer, offset_bytes, len_bytes, word }
+                | Command::Undefine { buffer, offset_bytes, len_bytes, pattern: word } => self
                     .part(*buffer, *offset_bytes, *len_bytes)?
                     .chunks_exact_mut(4)
                     .for_each(|chunk| chunk.copy_from_slice(&word.to_le_bytes())),
-                Command::Download {
-                    buffer,
-                    offset_bytes,
-                    len_bytes,
-                } => {
+                Command::Download { buffer, offset_bytes, len_bytes } => {
                     let bytes = self.part(*buffer, *offset_bytes, *len_bytes)?.to_vec();
                     outcome.downloads.push(bytes);
                 }
@@ -176,10 +148,7 @@ impl FakeDevice {
     }
 
     fn dispatch(&mut self, command: &Command) -> Result<(), DeviceError> {
-        let Command::Dispatch {
-            kernel, bindings, ..
-        } = command
-        else {
+        let Command::Dispatch { kernel, bindings, .. } = command else {
             return Ok(());
         };
         let mut ranges = Vec::new();
@@ -252,10 +221,7 @@ impl Device for FakeDevice {
         match self.death {
             Some(Death::Hang) => return Err(DeviceError::Timeout { device, timeout }),
             Some(Death::Loss) => {
-                return Err(DeviceError::Lost {
-                    device,
-                    doing: "waiting",
-                });
+                return Err(DeviceError::Lost { device, doing: "waiting" });
             }
             None => {}
         }
@@ -264,9 +230,7 @@ impl Device for FakeDevice {
             let outcome = self.execute(&recording)?;
             self.done.insert(number, outcome);
         }
-        self.done
-            .remove(&ticket.0)
-            .ok_or_else(|| self.malformed("an unknown ticket"))
+        self.done.remove(&ticket.0).ok_or_else(|| self.malformed("an unknown ticket"))
     }
 
     fn is_done(&mut self, ticket: Ticket) -> Result<bool, DeviceError> {
@@ -277,32 +241,17 @@ impl Device for FakeDevice {
 /// Bytes that a command reads or writes.
 fn touched(command: &Command) -> Vec<(BufferId, u64, u64)> {
     match command {
-        Command::Upload {
-            buffer,
-            offset_bytes,
-            data,
-        } => vec![(*buffer, *offset_bytes, offset_bytes + data.len() as u64)],
-        Command::Fill {
-            buffer,
-            offset_bytes,
-            len_bytes,
-            ..
+        Command::Upload { buffer, offset_bytes, data } => {
+            vec![(*buffer, *offset_bytes, offset_bytes + data.len() as u64)]
         }
-        | Command::Undefine {
-            buffer,
-            offset_bytes,
-            len_bytes,
-            ..
+        Command::Fill { buffer, offset_bytes, len_bytes, .. }
+        | Command::Undefine { buffer, offset_bytes, len_bytes, .. }
+        | Command::Download { buffer, offset_bytes, len_bytes } => {
+            vec![(*buffer, *offset_bytes, offset_bytes + len_bytes)]
         }
-        | Command::Download {
-            buffer,
-            offset_bytes,
-            len_bytes,
-        } => vec![(*buffer, *offset_bytes, offset_bytes + len_bytes)],
-        Command::Dispatch { bindings, .. } => bindings
-            .iter()
-            .map(|binding| (binding.buffer, 0, u64::MAX))
-            .collect(),
+        Command::Dispatch { bindings, .. } => {
+            bindings.iter().map(|binding| (binding.buffer, 0, u64::MAX)).collect()
+        }
         Command::Barrier | Command::Retire { .. } | Command::Timestamp => Vec::new(),
     }
 }

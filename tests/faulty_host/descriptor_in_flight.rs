@@ -66,22 +66,13 @@ impl Scene {
         let (mut ledger, copy) = host.ledger();
         let [from, other, to] = ["from", "other", "to"].map(|name| buffer(&mut ledger, name));
         let bindings = ledger.bindings(&copy_bindings(from, to));
-        Self {
-            table: bindings.expect("live handles"),
-            ledger,
-            copy,
-            from,
-            other,
-            to,
-        }
+        Self { table: bindings.expect("live handles"), ledger, copy, from, other, to }
     }
 
     fn record(&self) -> Recorded {
         let mut recorder = self.ledger.recorder();
-        let steps = [
-            recorder.upload(self.from, &floats(1.0)),
-            recorder.upload(self.other, &floats(2.0)),
-        ];
+        let steps =
+            [recorder.upload(self.from, &floats(1.0)), recorder.upload(self.other, &floats(2.0))];
         recorder.barrier();
         let dispatched = recorder.dispatch_with(self.copy, self.table, &[], [1, 1, 1]);
         recorder.barrier();

@@ -4,10 +4,7 @@
 //! waited for, never by what a device happens to have finished, so the answer is always the same.
 
 #[path = "../fake_device/mod.rs"]
-#[expect(
-    dead_code,
-    reason = "shared with tests/ledger, which also kills devices"
-)]
+#[expect(dead_code, reason = "shared with tests/ledger, which also kills devices")]
 mod fake_device;
 
 mod descriptor_in_flight;
@@ -38,10 +35,7 @@ const LEN: usize = 64;
 impl Host {
     /// A ledger without a quarantine, so that slots come back at once.
     fn ledger(&self) -> (Ledger, KernelId) {
-        let options = LedgerOptions {
-            quarantine_buffers: 0,
-            ..LedgerOptions::default()
-        };
+        let options = LedgerOptions { quarantine_buffers: 0, ..LedgerOptions::default() };
         let mut ledger = Ledger::new((self.open)(), options);
         let copy = ledger.load(&(self.copy)()).expect("the kernel loads");
         (ledger, copy)
@@ -91,11 +85,7 @@ fn assert_sites(
 ) {
     assert_eq!(caught.what, what, "{caught}");
     assert_eq!((&*caught.first.file, caught.first.line), first, "{caught}");
-    assert_eq!(
-        (&*caught.second.file, caught.second.line),
-        second,
-        "{caught}"
-    );
+    assert_eq!((&*caught.second.file, caught.second.line), second, "{caught}");
     let message = caught.to_string();
     for (file, line) in [first, second] {
         assert!(message.contains(&format!("{file}:{line}")), "{message}");

@@ -27,10 +27,7 @@ pub(crate) fn faulty(host: &Host) -> Result<(), MemoryError> {
     buffer(&mut ledger, "y");
     let caught = misuse(ledger.submit(&recorded));
     assert_sites(&caught, MisuseKind::ReplayAfterFree, freed, line(1));
-    assert_eq!(
-        (caught.buffer.as_str(), ledger.counters().stale_uses),
-        ("x", 2)
-    );
+    assert_eq!((caught.buffer.as_str(), ledger.counters().stale_uses), ("x", 2));
     Ok(())
 }
 

@@ -20,20 +20,15 @@ fn after_a_death_counters_can_be_read_and_buffers_freed() -> Result<(), MemoryEr
         let second = ledger.submit(&on_y?)?;
         let died = ledger.wait(first);
         match death {
-            Death::Hang => assert!(matches!(
-                died,
-                Err(MemoryError::Device(DeviceError::Timeout { .. }))
-            )),
-            Death::Loss => assert!(matches!(
-                died,
-                Err(MemoryError::Device(DeviceError::Lost { .. }))
-            )),
+            Death::Hang => {
+                assert!(matches!(died, Err(MemoryError::Device(DeviceError::Timeout { .. }))))
+            }
+            Death::Loss => {
+                assert!(matches!(died, Err(MemoryError::Device(DeviceError::Lost { .. }))))
+            }
         }
         // No fence will come any more, so the other submission is lost too and holds nothing.
-        assert!(matches!(
-            ledger.wait(second),
-            Err(MemoryError::Device(DeviceError::Lost { .. }))
-        ));
+        assert!(matches!(ledger.wait(second), Err(MemoryError::Device(DeviceError::Lost { .. }))));
         ledger.free(x)?;
         ledger.free(y)?;
         let (counters, leaks) = ledger.close();

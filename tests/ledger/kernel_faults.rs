@@ -33,12 +33,7 @@ fn scene(
 }
 
 fn dispatch_on(kernel: KernelId, bindings: &[Bound]) -> Dispatch<'_> {
-    Dispatch {
-        kernel,
-        bindings,
-        push: &[],
-        groups: [1, 1, 1],
-    }
+    Dispatch { kernel, bindings, push: &[], groups: [1, 1, 1] }
 }
 
 #[track_caller]
@@ -64,14 +59,8 @@ fn a_write_behind_the_data_names_buffer_owner_and_writer() -> Result<(), MemoryE
     assert_eq!((hit.buffer.as_str(), hit.count), ("y", 2));
     assert_eq!((hit.ranges[0].start, hit.ranges[0].end), (4, 6));
     let text = hit.to_string();
-    assert!(
-        text.contains("requested at tests/ledger/kernel_faults.rs:"),
-        "{text}"
-    );
-    assert!(
-        text.contains("written by kernel `kernel` at dispatch 0 of submission 1"),
-        "{text}"
-    );
+    assert!(text.contains("requested at tests/ledger/kernel_faults.rs:"), "{text}");
+    assert!(text.contains("written by kernel `kernel` at dispatch 0 of submission 1"), "{text}");
     assert_eq!(ledger.counters().guard_hits, 1);
     Ok(())
 }
@@ -103,11 +92,7 @@ fn an_input_that_changed_is_found_without_being_asked_for() -> Result<(), Memory
     })?;
     let changed = the_only(&findings, FindingKind::InputChanged);
     assert_eq!((changed.buffer.as_str(), changed.ranges[0].start), ("x", 2));
-    assert!(
-        changed
-            .to_string()
-            .contains("\n  uploaded in submission 1 at")
-    );
+    assert!(changed.to_string().contains("\n  uploaded in submission 1 at"));
     Ok(())
 }
 
@@ -141,20 +126,14 @@ fn a_guard_hit_is_reported_once() -> Result<(), MemoryError> {
     let faulty = recorder.finish();
     assert_eq!(run(&mut ledger, &quiet)?.findings, []);
     let finished = run(&mut ledger, &faulty)?;
-    assert_eq!(
-        finished.findings[0].message,
-        "2 elements outside of its 3 elements written: 3..5"
-    );
+    assert_eq!(finished.findings[0].message, "2 elements outside of its 3 elements written: 3..5");
     assert_eq!(Dtype::F16.decode(&finished.downloads[0]), [1.0; 3]);
 
     // The repair keeps the last element, which shares a word with the guard.
     let mut recorder = ledger.recorder();
     recorder.download(halves)?;
     let look = recorder.finish();
-    assert_eq!(
-        Dtype::F16.decode(&run(&mut ledger, &look)?.downloads[0]),
-        [1.0; 3]
-    );
+    assert_eq!(Dtype::F16.decode(&run(&mut ledger, &look)?.downloads[0]), [1.0; 3]);
     let again = run(&mut ledger, &faulty)?;
     assert_eq!(again.findings.len(), 1, "and a new hit is a new finding");
     Ok(())
@@ -254,10 +233,7 @@ fn an_input_can_be_verified_by_name_but_only_if_it_was_uploaded() -> Result<(), 
     let (mut ledger, kernel) = with_kernel(|b| put(&mut b[0], 0, &[5.0]));
     let x = floats(&mut ledger, "x", 2)?;
     let mut recorder = ledger.recorder();
-    assert!(matches!(
-        recorder.verify_unchanged(x),
-        Err(MemoryError::NothingToCompare { .. })
-    ));
+    assert!(matches!(recorder.verify_unchanged(x), Err(MemoryError::NothingToCompare { .. })));
     recorder.upload(x, &Dtype::F32.encode(&[1.0, 2.0]))?;
     recorder.verify_unchanged(x)?;
     recorder.barrier();
@@ -281,9 +257,6 @@ fn a_leak_names_who_asked() -> Result<(), MemoryError> {
     let json = serde_json::to_value(leak).expect("a finding is plain data");
     assert_eq!(json["kind"], "leak");
     assert_eq!(json["events"][0]["what"], "allocated");
-    assert_eq!(
-        json["requested_at"]["file"],
-        "tests/ledger/kernel_faults.rs"
-    );
+    assert_eq!(json["requested_at"]["file"], "tests/ledger/kernel_faults.rs");
     Ok(())
 }

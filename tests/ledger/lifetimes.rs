@@ -9,10 +9,7 @@ use super::{bound, floats, ledger, run};
 
 #[test]
 fn a_buffer_is_reused_after_the_quarantine_and_holds_poison_again() -> Result<(), MemoryError> {
-    let options = LedgerOptions {
-        quarantine_buffers: 1,
-        ..LedgerOptions::default()
-    };
+    let options = LedgerOptions { quarantine_buffers: 1, ..LedgerOptions::default() };
     let mut ledger = Ledger::new(Box::new(FakeDevice::new()), options);
     let first = floats(&mut ledger, "first", 8)?;
     let mut recorder = ledger.recorder();
@@ -41,11 +38,8 @@ fn a_buffer_is_reused_after_the_quarantine_and_holds_poison_again() -> Result<()
 
 #[test]
 fn a_freed_buffer_is_poisoned_by_the_next_submission_even_in_flight() -> Result<(), MemoryError> {
-    let options = LedgerOptions {
-        quarantine_buffers: 0,
-        idle_bytes: 0,
-        ..LedgerOptions::default()
-    };
+    let options =
+        LedgerOptions { quarantine_buffers: 0, idle_bytes: 0, ..LedgerOptions::default() };
     let mut ledger = Ledger::new(Box::new(FakeDevice::new()), options);
     let x = floats(&mut ledger, "x", 8)?;
     let y = floats(&mut ledger, "y", 8)?;
@@ -113,10 +107,7 @@ fn what_the_device_cannot_bind_or_hold_is_too_large() {
     let Err(MemoryError::TooLarge { needed, limit, .. }) = range else {
         panic!("{range:?}");
     };
-    assert_eq!(
-        (needed, limit),
-        ((1 << 16) + 256, "a storage buffer binding")
-    );
+    assert_eq!((needed, limit), ((1 << 16) + 256, "a storage buffer binding"));
     for len in [1 << 18, usize::MAX] {
         let whole = floats(&mut ledger, "whole", len);
         assert!(matches!(whole, Err(MemoryError::TooLarge { .. })));

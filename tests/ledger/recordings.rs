@@ -26,19 +26,13 @@ fn downloads_keep_their_order_among_inspections_and_empty_buffers() -> Result<()
     recorder.timestamp();
     recorder.barrier();
     recorder.verify_unchanged(a)?;
-    let indices = [
-        recorder.download_written(b)?,
-        recorder.download_written(empty)?,
-        recorder.download(a)?,
-    ];
+    let indices =
+        [recorder.download_written(b)?, recorder.download_written(empty)?, recorder.download(a)?];
     let recorded = recorder.finish();
     let finished = run(&mut ledger, &recorded)?;
     assert_eq!(indices, [0, 1, 2]);
-    let values: Vec<Vec<f64>> = finished
-        .downloads
-        .iter()
-        .map(|bytes| Dtype::F32.decode(bytes))
-        .collect();
+    let values: Vec<Vec<f64>> =
+        finished.downloads.iter().map(|bytes| Dtype::F32.decode(bytes)).collect();
     assert_eq!(values, [vec![3.0], vec![], vec![1.0, 2.0]]);
     assert_eq!(finished.timestamps_ns.len(), 1);
     assert_eq!(finished.findings, []);
@@ -106,14 +100,7 @@ fn lengths_and_indices_that_do_not_fit_are_refused() -> Result<(), MemoryError> 
     let mut ledger = ledger(FakeDevice::new());
     let x = floats(&mut ledger, "x", 2)?;
     let short = ledger.recorder().upload(x, &[0; 4]);
-    assert!(matches!(
-        short,
-        Err(MemoryError::WrongLength {
-            given: 4,
-            expected: 8,
-            ..
-        })
-    ));
+    assert!(matches!(short, Err(MemoryError::WrongLength { given: 4, expected: 8, .. })));
     let staging = ledger.staging("s", 4);
     assert!(ledger.recorder().upload_staging(staging, x).is_err());
     assert!(ledger.write_staging(staging, &[0; 8]).is_err());
@@ -121,11 +108,7 @@ fn lengths_and_indices_that_do_not_fit_are_refused() -> Result<(), MemoryError> 
     let bound = super::bound(&[(x, vklab::memory::Access::Read)])[0];
     assert!(matches!(
         ledger.rewrite(table, 0, bound),
-        Err(MemoryError::NoSuchDescriptor {
-            index: 0,
-            len: 0,
-            ..
-        })
+        Err(MemoryError::NoSuchDescriptor { index: 0, len: 0, .. })
     ));
     Ok(())
 }
