@@ -6,6 +6,8 @@ use super::{GlslError, Includes, Source};
 pub const LIBRARY: &[(&str, &str)] = &[
     ("element.glsl", include_str!("../../glsl/include/element.glsl")),
     ("flat.glsl", include_str!("../../glsl/include/flat.glsl")),
+    ("reduce.glsl", include_str!("../../glsl/include/reduce.glsl")),
+    ("subgroup_reduce.glsl", include_str!("../../glsl/include/subgroup_reduce.glsl")),
 ];
 
 /// The files of [`LIBRARY`], shown in messages as `include/<name>`.

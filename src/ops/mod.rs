@@ -2,6 +2,7 @@
 //!
 //! A newcomer copies `add.rs` and its kernels, and adds a `mod` line and an entry here.
 
+mod axis;
 mod broadcast;
 mod case;
 mod plan;
@@ -10,6 +11,7 @@ mod record;
 mod reference;
 
 pub mod add;
+pub mod sum;
 
 #[cfg(test)]
 mod tests;
@@ -23,4 +25,4 @@ pub use record::{
 pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
-pub const ALL: &[&Op] = &[&add::OP];
+pub const ALL: &[&Op] = &[&add::OP, &sum::OP];
