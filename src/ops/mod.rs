@@ -11,6 +11,7 @@ mod record;
 mod reference;
 
 pub mod add;
+pub mod mean;
 pub mod sum;
 
 #[cfg(test)]
@@ -25,4 +26,4 @@ pub use record::{
 pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
-pub const ALL: &[&Op] = &[&add::OP, &sum::OP];
+pub const ALL: &[&Op] = &[&add::OP, &mean::OP, &sum::OP];
