@@ -13,6 +13,7 @@ mod reference;
 pub mod add;
 pub mod mean;
 pub mod sum;
+pub mod transpose;
 
 #[cfg(test)]
 mod tests;
@@ -26,4 +27,4 @@ pub use record::{
 pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
-pub const ALL: &[&Op] = &[&add::OP, &mean::OP, &sum::OP];
+pub const ALL: &[&Op] = &[&add::OP, &mean::OP, &sum::OP, &transpose::OP];
