@@ -9,9 +9,11 @@ mod plan;
 mod problem;
 mod record;
 mod reference;
+mod rows;
 
 pub mod add;
 pub mod mean;
+pub mod softmax;
 pub mod sum;
 pub mod transpose;
 
@@ -27,4 +29,4 @@ pub use record::{
 pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
-pub const ALL: &[&Op] = &[&add::OP, &mean::OP, &sum::OP, &transpose::OP];
+pub const ALL: &[&Op] = &[&add::OP, &mean::OP, &softmax::OP, &sum::OP, &transpose::OP];
