@@ -12,6 +12,7 @@ mod reference;
 mod rows;
 
 pub mod add;
+pub mod layernorm;
 pub mod mean;
 pub mod softmax;
 pub mod sum;
@@ -29,4 +30,5 @@ pub use record::{
 pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
-pub const ALL: &[&Op] = &[&add::OP, &mean::OP, &softmax::OP, &sum::OP, &transpose::OP];
+pub const ALL: &[&Op] =
+    &[&add::OP, &layernorm::OP, &mean::OP, &softmax::OP, &sum::OP, &transpose::OP];
