@@ -14,6 +14,7 @@ mod rows;
 pub mod add;
 pub mod layernorm;
 pub mod mean;
+pub mod rmsnorm;
 pub mod softmax;
 pub mod sum;
 pub mod transpose;
@@ -31,4 +32,4 @@ pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
 pub const ALL: &[&Op] =
-    &[&add::OP, &layernorm::OP, &mean::OP, &softmax::OP, &sum::OP, &transpose::OP];
+    &[&add::OP, &layernorm::OP, &mean::OP, &rmsnorm::OP, &softmax::OP, &sum::OP, &transpose::OP];
