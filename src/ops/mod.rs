@@ -12,6 +12,7 @@ mod reference;
 mod rows;
 
 pub mod add;
+pub mod cross_entropy;
 pub mod layernorm;
 pub mod mean;
 pub mod rmsnorm;
@@ -31,5 +32,13 @@ pub use record::{
 pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
-pub const ALL: &[&Op] =
-    &[&add::OP, &layernorm::OP, &mean::OP, &rmsnorm::OP, &softmax::OP, &sum::OP, &transpose::OP];
+pub const ALL: &[&Op] = &[
+    &add::OP,
+    &cross_entropy::OP,
+    &layernorm::OP,
+    &mean::OP,
+    &rmsnorm::OP,
+    &softmax::OP,
+    &sum::OP,
+    &transpose::OP,
+];
