@@ -6,9 +6,18 @@
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout)]
 
+pub mod check;
+pub mod cli;
 pub mod device;
+pub mod faulty;
 pub mod glsl;
+pub mod memory;
 pub mod numeric;
 pub mod ops;
+pub mod report;
+pub mod run;
 pub mod spirv;
 pub mod tensor;
+#[expect(unsafe_code, reason = "Vulkan is a C interface; each block names the rule it relies on")]
+pub mod vulkan;
+pub mod worker;

@@ -1,1 +1,7 @@
-fn main() {}
+//! The `vklab` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    vklab::cli::main()
+}

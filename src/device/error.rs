@@ -40,13 +40,13 @@ pub enum DeviceError {
         doing: &'static str,
     },
     /// Device or host memory is exhausted.
-    #[error("{device}: out of memory: {bytes} bytes for {what}")]
+    #[error("{device}: out of memory: {}{what}", amount(*bytes))]
     OutOfMemory {
         /// Which device.
         device: String,
         /// What the memory was for.
         what: String,
-        /// How much was asked for.
+        /// How much was asked for; 0 where only the driver knows.
         bytes: u64,
     },
     /// A submission did not finish in time. The device is unusable afterwards.
@@ -83,4 +83,8 @@ pub enum DeviceError {
         /// The driver's answer.
         reason: String,
     },
+}
+
+fn amount(bytes: u64) -> String {
+    if bytes == 0 { String::new() } else { format!("{bytes} bytes for ") }
 }

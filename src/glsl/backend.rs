@@ -178,3 +178,13 @@ pub(super) mod linked {
         }
     }
 }
+
+#[cfg(all(test, feature = "glsl"))]
+mod tests {
+    #[test]
+    fn the_identity_names_the_version_in_the_manifest() {
+        let manifest = include_str!("../../Cargo.toml");
+        let version = super::linked::IDENTITY.rsplit(' ').next().unwrap();
+        assert!(manifest.contains(&format!("shaderc = {{ version = \"={version}\"")));
+    }
+}

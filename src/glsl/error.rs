@@ -79,7 +79,7 @@ pub enum GlslError {
         /// The name as written.
         name: String,
         /// The `#include` line.
-        site: Site,
+        site: Box<Site>,
         /// Where it was looked for.
         places: Vec<String>,
         /// The most similar name that exists.

@@ -215,7 +215,7 @@ impl Expander<'_> {
             let nearest = nearest(name, self.includes.names(&from));
             return self.defer(GlslError::MissingInclude {
                 name: name.to_owned(),
-                site,
+                site: Box::new(site),
                 places: self.includes.places(&from),
                 nearest,
             });

@@ -30,6 +30,8 @@ pub enum Regime {
     SignedZeros,
     /// A few infinities; only where the op defines the result.
     Infinities,
+    /// All 65,536 values of f16 in the order of their bits, again and again.
+    AllHalves,
 }
 
 impl Regime {
@@ -60,6 +62,7 @@ impl Regime {
             Self::Negative => "negative",
             Self::SignedZeros => "signed-zeros",
             Self::Infinities => "infinities",
+            Self::AllHalves => "all-halves",
         }
     }
 
@@ -105,6 +108,10 @@ impl Regime {
                 1 => f64::NEG_INFINITY,
                 _ => s.normal(),
             }),
+            Self::AllHalves => {
+                let halves = (0..=u16::MAX).map(|bits| half::f16::from_bits(bits).to_f64());
+                halves.cycle().take(len).collect()
+            }
             Self::OneHot => {
                 let mut values = vec![0.0; len];
                 if len > 0 {

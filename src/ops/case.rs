@@ -152,7 +152,7 @@ impl Case {
 
 /// The regimes that a case of the op may name.
 fn regimes() -> impl Iterator<Item = Regime> {
-    Regime::FINITE.into_iter().chain([Regime::Infinities])
+    Regime::FINITE.into_iter().chain([Regime::Infinities, Regime::AllHalves])
 }
 
 /// Distinct primes, so that no two axes agree and nothing divides a tile.

@@ -14,6 +14,7 @@ mod rows;
 pub mod add;
 pub mod cross_entropy;
 pub mod layernorm;
+pub mod matmul;
 pub mod mean;
 pub mod rmsnorm;
 pub mod softmax;
@@ -36,6 +37,7 @@ pub const ALL: &[&Op] = &[
     &add::OP,
     &cross_entropy::OP,
     &layernorm::OP,
+    &matmul::OP,
     &mean::OP,
     &rmsnorm::OP,
     &softmax::OP,

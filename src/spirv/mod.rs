@@ -1,1 +1,26 @@
-//! placeholder
+//! What a SPIR-V module says about itself.
+//!
+//! [`reflect`] reads a kernel's interface from its debug module: bindings, push constants,
+//! specialization constants, workgroup size, shared memory. Bindings are listed nowhere else in
+//! the lab, so this is what records and kernel files are held against. The words may come from
+//! anywhere: malformed ones are an error, never a panic.
+
+mod bindings;
+mod constants;
+mod error;
+mod interface;
+mod module;
+mod reflect;
+mod show;
+mod types;
+mod uses;
+
+pub use error::SpirvError;
+pub use interface::{
+    Access, Binding, BindingKind, ElementType, Interface, LocalSize, PushMember, SharedVariable,
+    SpecConstant,
+};
+pub use reflect::{reflect, reflect_with};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! Runs a plan on buffers and brings back what it wrote.
+
+use std::collections::BTreeMap;
+
+use crate::glsl::Source;
+use crate::memory::{self, Access, Bound, Guard, Handle, MemoryFinding, Poison, Request};
+use crate::ops::{Op, Plan, Problem, Role, Step, Target, Variant};
+use crate::tensor::{Dtype, Tensor};
+
+use super::kernels::{bound_names, check_type, push_block, unknown_buffer};
+use super::{CheckError, Session};
+
+/// What a check looks at: an op, one of its variants, and kernels that replace those of the plan.
+#[derive(Clone)]
+pub struct Subject<'a> {
+    /// The op.
+    pub op: &'static Op,
+    /// The variant.
+    pub variant: &'a Variant,
+    /// A path below glsl/ and the source that is used instead of the kernel there.
+    pub replaced: Option<(&'a str, Source)>,
+    /// A change to every plan.
+    pub edit: Option<fn(Plan) -> Plan>,
+}
+
+impl<'a> Subject<'a> {
+    /// The variant as it is in the registry.
+    #[must_use]
+    pub const fn new(op: &'static Op, variant: &'a Variant) -> Self {
+        Self { op, variant, replaced: None, edit: None }
+    }
+}
+
+/// A buffer of a run.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// Name in the record.
+    pub name: String,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Shape.
+    pub shape: Vec<usize>,
+    /// What the plan does with it.
+    pub role: Role,
+    /// What it starts with; poison where there is nothing.
+    pub contents: Option<Tensor>,
+}
+
+impl Slot {
+    /// An input with its data.
+    #[must_use]
+    pub fn input(name: &str, tensor: &Tensor) -> Self {
+        Self::with(name, tensor, Role::In)
+    }
+
+    /// A buffer that is updated in place.
+    #[must_use]
+    pub fn in_out(name: &str, tensor: &Tensor) -> Self {
+        Self::with(name, tensor, Role::InOut)
+    }
+
+    /// An output that starts as poison.
+    #[must_use]
+    pub fn output(name: &str, dtype: Dtype, shape: Vec<usize>) -> Self {
+        Self { name: name.to_owned(), dtype, shape, role: Role::Out, contents: None }
+    }
+
+    fn with(name: &str, tensor: &Tensor, role: Role) -> Self {
+        Self {
+            name: name.to_owned(),
+            dtype: tensor.dtype(),
+            shape: tensor.shape().to_vec(),
+            role,
+            contents: Some(tensor.clone()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// How a plan is run.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Invocations per workgroup.
+    pub workgroup: u32,
+    /// What unwritten memory and guards hold.
+    pub poison: Poison,
+    /// Bytes in front of the data of every buffer, in units of the device's offset alignment.
+    pub offset_steps: u64,
+    /// An input and the output that shares its memory.
+    pub alias: Option<(&'static str, &'static str)>,
+}
+
+impl Setting {
+    /// The variant's default workgroup, NaN poison, no offset, no sharing.
+    #[must_use]
+    pub fn default_for(variant: &Variant) -> Self {
+        Self { workgroup: variant.workgroups[0], poison: Poison::Nan, offset_steps: 0, alias: None }
+    }
+}
+
+/// What came back.
+#[derive(Debug, Default)]
+pub struct Executed {
+    /// Every buffer that the plan writes.
+    pub written: BTreeMap<String, Tensor>,
+    /// What the ledger saw.
+    pub memory: Vec<MemoryFinding>,
+    /// Messages of the validation layer.
+    pub messages: Vec<String>,
+}
+
+/// Plans the variant for the problem and runs it.
+///
+/// # Errors
+/// Everything that keeps the plan from being run; what a kernel did wrong is in the result.
+pub fn execute(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    problem: &Problem<'_>,
+    slots: &[Slot],
+    setting: &Setting,
+) -> Result<Executed, CheckError> {
+    let limits = session.info().limits;
+    let target = Target { limits: &limits, workgroup: setting.workgroup };
+    let mut plan = (subject.variant.plan)(problem, &target)?;
+    if let Some(edit) = subject.edit {
+        plan = edit(plan);
+    }
+    if let Some((path, source)) = &subject.replaced {
+        for step in &mut plan.steps {
+            if let Step::Dispatch(dispatch) = step
+                && dispatch.source.path == *path
+            {
+                dispatch.source = source.clone();
+            }
+        }
+    }
+    run_plan(session, &plan, slots, setting)
+}
+
+/// Runs a plan on buffers.
+///
+/// # Errors
+/// As [`execute`].
+pub fn run_plan(
+    session: &mut Session,
+    plan: &Plan,
+    slots: &[Slot],
+    setting: &Setting,
+) -> Result<Executed, CheckError> {
+    let exact = exact_buffers(session, plan)?;
+    let scratch = plan
+        .scratch
+        .iter()
+        .map(|s| Slot { role: Role::InOut, ..Slot::output(s.name, s.dtype, vec![s.len]) });
+    let slots: Vec<Slot> = slots.iter().cloned().chain(scratch).collect();
+    let mut handles = BTreeMap::new();
+    let allocated = allocate(session, &slots, &exact, setting, &mut handles);
+    let result = allocated.and_then(|()| record_and_wait(session, plan, &slots, &handles, setting));
+    let mut freed: Vec<Handle> = handles.values().map(|b| b.handle).collect();
+    freed.sort_unstable();
+    freed.dedup();
+    for handle in freed {
+        // After a lost device there is nothing to give back; the first error is the one to tell.
+        let free = session.ledger.free(handle);
+        if result.is_ok() {
+            free?;
+        }
+    }
+    result
+}
+
+#[derive(Clone, Copy)]
+struct Placed {
+    handle: Handle,
+    access: Access,
+    dtype: Dtype,
+}
+
+/// Names of buffers whose kernels ask for `.length()`, so that their range must be exact.
+fn exact_buffers(session: &mut Session, plan: &Plan) -> Result<Vec<String>, CheckError> {
+    let mut exact = Vec::new();
+    for step in &plan.steps {
+        if let Step::Dispatch(dispatch) = step {
+            let built = session.kernels.build(&session.compiler, dispatch)?;
+            let names = bound_names(&built, dispatch)?;
+            exact.extend(names.iter().filter(|(b, _)| b.uses_length).map(|(_, n)| (*n).to_owned()));
+        }
+    }
+    Ok(exact)
+}
+
+fn allocate(
+    session: &mut Session,
+    slots: &[Slot],
+    exact: &[String],
+    setting: &Setting,
+    handles: &mut BTreeMap<String, Placed>,
+) -> Result<(), CheckError> {
+    let limits = session.info().limits;
+    for slot in slots {
+        let access = match slot.role {
+            Role::In => Access::Read,
+            Role::Out => Access::Write,
+            Role::InOut => Access::ReadWrite,
+        };
+        let shared = setting.alias.filter(|(_, output)| *output == slot.name);
+        if let Some((input, _)) = shared
+            && let Some(placed) = handles.get_mut(input)
+        {
+            placed.access = Access::ReadWrite;
+            let placed = *placed;
+            handles.insert(slot.name.clone(), placed);
+            continue;
+        }
+        let guard =
+            if exact.contains(&slot.name) { Guard::Exact } else { Guard::Words(GUARD_WORDS) };
+        let handle = session.ledger.allocate(&Request {
+            name: slot.name.clone(),
+            dtype: slot.dtype,
+            len: slot.len(),
+            before_bytes: setting.offset_steps * limits.storage_offset_alignment.max(4),
+            guard,
+            poison: setting.poison,
+            // A valid index for any operand that has at least one element to point at.
+            poison_index: 0,
+            site: None,
+        })?;
+        handles.insert(slot.name.clone(), Placed { handle, access, dtype: slot.dtype });
+    }
+    Ok(())
+}
+
+/// Guard behind each buffer: a row of the widest workgroup's worth of f32.
+const GUARD_WORDS: u32 = 64;
+
+fn record_and_wait(
+    session: &mut Session,
+    plan: &Plan,
+    slots: &[Slot],
+    handles: &BTreeMap<String, Placed>,
+    setting: &Setting,
+) -> Result<Executed, CheckError> {
+    let mut dispatches = Vec::new();
+    for step in &plan.steps {
+        if let Step::Dispatch(dispatch) = step {
+            dispatches.push(prepare(session, dispatch, handles)?);
+        }
+    }
+    let mut dispatches = dispatches.into_iter();
+    let mut recorder = session.ledger.recorder();
+    for slot in slots {
+        if let Some(tensor) = &slot.contents
+            && !tensor.is_empty()
+        {
+            recorder.upload(handles[&slot.name].handle, tensor.bytes())?;
+        }
+    }
+    recorder.barrier();
+    for step in &plan.steps {
+        match step {
+            Step::Barrier => recorder.barrier(),
+            Step::Fill { buffer, word } => {
+                let placed = handles.get(*buffer).ok_or_else(|| CheckError::Interface {
+                    kernel: "plan".to_owned(),
+                    what: format!("fills `{buffer}`, which is neither operand nor scratch"),
+                })?;
+                recorder.fill(placed.handle, *word)?;
+            }
+            Step::Dispatch(dispatch) => {
+                if let Some(prepared) = dispatches.next() {
+                    recorder.dispatch(&memory::Dispatch {
+                        kernel: prepared.kernel,
+                        bindings: &prepared.bindings,
+                        push: &prepared.push,
+                        groups: dispatch.groups,
+                    })?;
+                }
+            }
+        }
+    }
+    recorder.barrier();
+    let is_scratch = |slot: &&Slot| !plan.scratch.iter().any(|s| s.name == slot.name);
+    let written: Vec<&Slot> =
+        slots.iter().filter(is_scratch).filter(|s| s.role != Role::In && s.len() > 0).collect();
+    for slot in &written {
+        let handle = handles[&slot.name].handle;
+        // In-place buffers start with data, so only fresh outputs can show that nobody wrote them.
+        if slot.contents.is_none() && setting.alias.is_none() {
+            recorder.download_written(handle)?;
+        } else {
+            recorder.download(handle)?;
+        }
+    }
+    let recorded = recorder.finish();
+    let in_flight = session.ledger.submit(&recorded)?;
+    let finished = session.ledger.wait(in_flight)?;
+    let mut executed =
+        Executed { memory: finished.findings, messages: finished.messages, ..Executed::default() };
+    for (slot, bytes) in written.into_iter().zip(finished.downloads) {
+        let tensor = Tensor::from_bytes(slot.dtype, &slot.shape, bytes);
+        executed.written.insert(slot.name.clone(), tensor);
+    }
+    for slot in slots.iter().filter(|s| s.role != Role::In && s.len() == 0) {
+        executed.written.insert(slot.name.clone(), Tensor::new(slot.dtype, &slot.shape, &[]));
+    }
+    Ok(executed)
+}
+
+struct Prepared {
+    kernel: crate::device::KernelId,
+    bindings: Vec<Bound>,
+    push: Vec<u8>,
+}
+
+fn prepare(
+    session: &mut Session,
+    dispatch: &crate::ops::Dispatch,
+    handles: &BTreeMap<String, Placed>,
+) -> Result<Prepared, CheckError> {
+    let built = session.kernels.build(&session.compiler, dispatch)?;
+    let mut bindings = Vec::new();
+    for (binding, buffer) in bound_names(&built, dispatch)? {
+        let placed = handles.get(buffer).ok_or_else(|| {
+            let known: Vec<&str> = handles.keys().map(String::as_str).collect();
+            unknown_buffer(&built, binding, buffer, &known)
+        })?;
+        check_type(&built, binding, buffer, placed.dtype)?;
+        bindings.push(Bound {
+            set: binding.set,
+            binding: binding.binding,
+            handle: placed.handle,
+            access: placed.access,
+        });
+    }
+    let push = push_block(&built, dispatch)?;
+    let kernel = session.kernels.load(&mut session.ledger, &built, dispatch)?;
+    Ok(Prepared { kernel, bindings, push })
+}

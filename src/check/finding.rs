@@ -1,0 +1,106 @@
+//! A check's failure: evidence, place, likely cause and how to repeat it.
+
+use std::fmt::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::MemoryFinding;
+
+/// What a check saw that it shouldn't have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// A word for the kind, such as `wrong-result` or `guard-hit`.
+    pub kind: String,
+    /// One sentence.
+    pub message: String,
+    /// The kernel's source file, where one is to blame.
+    pub file: Option<String>,
+    /// Line in it.
+    pub line: Option<u32>,
+    /// The second line of a pair.
+    pub other_line: Option<u32>,
+    /// Elements that are wrong, and elements in all.
+    pub mismatch: Option<Mismatch>,
+    /// Where the wrong elements lie.
+    pub places: Vec<String>,
+    /// Likely causes, the likeliest first.
+    pub causes: Vec<String>,
+    /// What the ledger saw.
+    pub memory: Vec<MemoryFinding>,
+    /// The smallest failing case, where shrinking found a smaller one.
+    pub smallest: Option<String>,
+    /// A command that repeats it.
+    pub repeat: String,
+}
+
+/// How many elements are wrong and how wrong the worst is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// The buffer.
+    pub buffer: String,
+    /// Wrong elements.
+    pub bad: usize,
+    /// All elements.
+    pub total: usize,
+    /// Coordinates of the worst.
+    pub index: Vec<usize>,
+    /// What the kernel wrote there; text, since JSON has no NaN.
+    pub got: String,
+    /// What the reference says.
+    pub expected: String,
+    /// How far the kernel may be from it.
+    pub bound: String,
+}
+
+impl Finding {
+    /// A finding of a kind with its sentence.
+    #[must_use]
+    pub fn new(kind: &str, message: impl Into<String>) -> Self {
+        Self { kind: kind.to_owned(), message: message.into(), ..Self::default() }
+    }
+
+    /// A finding made of what the ledger saw.
+    #[must_use]
+    pub fn of_memory(memory: Vec<MemoryFinding>) -> Self {
+        let first = memory.first();
+        let kind = first.map_or_else(String::new, |f| f.kind.to_string().replace(' ', "-"));
+        let message = first.map_or_else(String::new, |f| f.message.clone());
+        Self { memory, ..Self::new(&kind, message) }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = format!("{}: {}\n", self.kind, self.message);
+        if let Some(file) = &self.file {
+            let line = self.line.map_or_else(String::new, |line| format!(":{line}"));
+            let _ = writeln!(text, "  kernel    {file}{line}");
+        }
+        if let Some(m) = &self.mismatch {
+            let _ = writeln!(text, "  bad       {} of {} in {}", m.bad, m.total, m.buffer);
+            let _ = writeln!(
+                text,
+                "  worst     {}{:?}: got {}, expected {} +- {}",
+                m.buffer, m.index, m.got, m.expected, m.bound
+            );
+        }
+        for place in &self.places {
+            let _ = writeln!(text, "  where     {place}");
+        }
+        for cause in &self.causes {
+            let _ = writeln!(text, "  cause     {cause}");
+        }
+        for memory in &self.memory {
+            for line in memory.to_string().lines() {
+                let _ = writeln!(text, "  memory    {line}");
+            }
+        }
+        if let Some(smallest) = &self.smallest {
+            let _ = writeln!(text, "  smallest  {smallest}");
+        }
+        if !self.repeat.is_empty() {
+            let _ = writeln!(text, "  repeat    {}", self.repeat);
+        }
+        f.write_str(text.trim_end())
+    }
+}

@@ -1,0 +1,50 @@
+//! Memory: guards, unwritten outputs, changed inputs, results that depend on what nobody wrote.
+
+use crate::memory::Poison;
+use crate::ops::Case;
+
+use super::compare::Expected;
+use super::execute::{Setting, Subject, execute};
+use super::trial::Trial;
+use super::{CheckError, Finding, Outcome, Session, describe};
+
+/// Runs the variant with NaN poison and with 2^100, since `max()` hides a NaN. What the ledger
+/// sees in either run is a finding, and so is a result that depends on the poison.
+///
+/// # Errors
+/// What keeps the variant from running.
+pub(super) fn check(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    case: &Case,
+) -> Result<Outcome, CheckError> {
+    let trial = Trial::new(subject, case, &session.model);
+    let problem = case.problem(subject.op);
+    let setting = Setting::default_for(subject.variant);
+    let nan = execute(session, subject, &problem, &trial.slots, &setting)?;
+    let huge_setting = Setting { poison: Poison::Huge, ..setting };
+    let huge = execute(session, subject, &problem, &trial.slots, &huge_setting)?;
+    for executed in [&nan, &huge] {
+        if !executed.memory.is_empty() {
+            let finding = Finding::of_memory(executed.memory.clone());
+            return Ok(describe::located(finding, subject, case));
+        }
+        if let Some(message) = executed.messages.first() {
+            let finding = Finding::new("validation", message.clone());
+            return Ok(describe::located(finding, subject, case));
+        }
+    }
+    for (name, tensor) in &nan.written {
+        let other = &huge.written[name];
+        let atomic = subject.variant.order == crate::ops::Order::Atomic;
+        if tensor.bytes() != other.bytes() && !atomic {
+            let finding = Finding::new(
+                "poison-dependent",
+                format!("{name} changes with the contents of memory that nobody wrote"),
+            );
+            let expected = Expected::exactly(name, tensor);
+            return Ok(describe::differing(finding, subject, case, &expected, other));
+        }
+    }
+    Ok(Outcome::Pass { worst: 0.0 })
+}

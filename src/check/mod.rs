@@ -1,0 +1,38 @@
+//! Checks: one question each, asked of a variant in a case on a device.
+//!
+//! Tolerance comes from an op's reference run with error bounds and is applied in
+//! [`compare`](Expected::compare) alone.
+
+mod alias;
+mod calibrate;
+mod compare;
+mod describe;
+mod determinism;
+mod diagnose;
+mod error;
+mod execute;
+mod finding;
+mod forward;
+mod gradient;
+mod kernels;
+mod memory;
+mod places;
+mod portability;
+mod property;
+mod proven;
+mod session;
+mod shrink;
+mod suite;
+mod trial;
+mod verdict;
+
+pub use calibrate::calibrate;
+pub use compare::{Comparison, Expected, excess};
+pub use error::CheckError;
+pub use execute::{Executed, Setting, Slot, Subject, execute, run_plan};
+pub use finding::{Finding, Mismatch};
+pub use session::Session;
+pub use shrink::shrink;
+pub use suite::{Job, applies, cases, run};
+pub use trial::{Cotangent, Prefill, Trial, draw_inputs};
+pub use verdict::{Check, Outcome, Verdict};

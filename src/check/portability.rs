@@ -1,0 +1,58 @@
+//! Portability: the result doesn't hang on the workgroup size or on where a binding starts.
+
+use crate::ops::{Case, Order};
+
+use super::compare::Expected;
+use super::execute::{Setting, Subject, execute};
+use super::trial::Trial;
+use super::{CheckError, Finding, Outcome, Session, describe};
+
+/// Runs the variant at each of its workgroup sizes that the device takes, and at a binding offset.
+/// Another workgroup size may add in another order: each of the two runs may be off by the bound.
+/// Another offset must not change a bit.
+///
+/// # Errors
+/// What keeps the default setting from running.
+pub(super) fn check(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    case: &Case,
+) -> Result<Outcome, CheckError> {
+    let trial = Trial::new(subject, case, &session.model);
+    let problem = case.problem(subject.op);
+    let default = Setting::default_for(subject.variant);
+    let plain = execute(session, subject, &problem, &trial.slots, &default)?;
+    let sizes = subject.variant.workgroups[1..].iter();
+    let mut settings: Vec<(Setting, f64)> =
+        sizes.map(|size| (Setting { workgroup: *size, ..default.clone() }, 2.0)).collect();
+    let exact = if subject.variant.order == Order::Atomic { 2.0 } else { 0.0 };
+    settings.push((Setting { offset_steps: 1, ..default.clone() }, exact));
+    settings.push((Setting { offset_steps: 3, ..default }, exact));
+    let mut worst: f64 = 0.0;
+    for (setting, slack) in settings {
+        let other = match execute(session, subject, &problem, &trial.slots, &setting) {
+            Err(CheckError::Unsupported(_)) => continue,
+            other => other?,
+        };
+        for want in &trial.expected {
+            let (tensor, got) = (&plain.written[&want.name], &other.written[&want.name]);
+            let mut expected = Expected::exactly(&want.name, tensor);
+            for (bound, allowed) in expected.bounds.iter_mut().zip(&want.bounds) {
+                *bound = if slack == 0.0 { 0.0 } else { slack * allowed };
+            }
+            let comparison = expected.compare(got);
+            if !comparison.bad.is_empty() {
+                let finding = Finding::new(
+                    "not-portable",
+                    format!(
+                        "{} changes with workgroup {} and binding offset {} x the alignment",
+                        want.name, setting.workgroup, setting.offset_steps
+                    ),
+                );
+                return Ok(describe::differing(finding, subject, case, &expected, got));
+            }
+            worst = worst.max(comparison.worst);
+        }
+    }
+    Ok(Outcome::Pass { worst })
+}

@@ -1,0 +1,62 @@
+//! A session: one device with everything that checks on it need.
+
+use crate::device::{Device, DeviceInfo};
+use crate::glsl::Compiler;
+use crate::memory::{Ledger, LedgerOptions};
+use crate::numeric::ErrorModel;
+
+use super::kernels::Kernels;
+use super::proven::Proven;
+
+/// A device under its ledger, a compiler, and what was learned so far.
+pub struct Session {
+    pub(super) ledger: Ledger,
+    pub(super) compiler: Compiler,
+    pub(super) kernels: Kernels,
+    pub(super) model: ErrorModel,
+    pub(super) proven: Proven,
+}
+
+impl Session {
+    /// Puts a device under a ledger. The error model is the specification's until
+    /// [`Session::set_model`] brings a calibrated one.
+    #[must_use]
+    pub fn new(device: Box<dyn Device>, compiler: Compiler, options: LedgerOptions) -> Self {
+        Self {
+            ledger: Ledger::new(device, options),
+            compiler,
+            kernels: Kernels::default(),
+            model: ErrorModel::SPEC,
+            proven: Proven::default(),
+        }
+    }
+
+    /// Judges by this error model from now on.
+    pub fn set_model(&mut self, model: ErrorModel) {
+        self.model = model;
+    }
+
+    /// The error model in force.
+    #[must_use]
+    pub fn model(&self) -> &ErrorModel {
+        &self.model
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn info(&self) -> &DeviceInfo {
+        self.ledger.device().info()
+    }
+
+    /// The ledger.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Ends the session: final counters and what was never freed.
+    #[must_use]
+    pub fn into_ledger(self) -> Ledger {
+        self.ledger
+    }
+}

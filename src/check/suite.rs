@@ -1,0 +1,114 @@
+//! Which checks a variant gets, on which cases, and how one of them runs.
+
+use crate::numeric::Regime;
+use crate::ops::{Case, Cases, Op, Pass, Variant};
+use crate::tensor::Dtype;
+
+use super::execute::Subject;
+use super::{
+    Check, CheckError, Outcome, Session, alias, determinism, forward, gradient, memory,
+    portability, property, shrink,
+};
+
+/// One check of one variant, with its cases.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Op.
+    pub op: &'static str,
+    /// Variant.
+    pub variant: &'static str,
+    /// Check.
+    pub check: Check,
+    /// In the order in which they run.
+    pub cases: Vec<Case>,
+}
+
+/// Whether a check has something to ask of a variant.
+#[must_use]
+pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
+    match check {
+        Check::Forward => variant.pass == Pass::Forward,
+        Check::Gradient => variant.pass == Pass::Vjp,
+        Check::Property => variant.pass == Pass::Forward && !op.properties.is_empty(),
+        Check::Alias => !variant.aliases.is_empty(),
+        Check::Memory | Check::Determinism | Check::Portability => true,
+    }
+}
+
+/// The cases of a check.
+#[must_use]
+pub fn cases(check: Check, op: &Op, cases: Cases, seed: u64) -> Vec<Case> {
+    let regimes: &[Regime] = match check {
+        Check::Forward => &Regime::FINITE,
+        Check::Gradient => &[Regime::Normal, Regime::Tiny, Regime::Large, Regime::SignedZeros],
+        Check::Property => &[Regime::Normal, Regime::Ties],
+        Check::Memory => &[Regime::Normal, Regime::Negative],
+        Check::Alias | Check::Determinism | Check::Portability => &[Regime::Normal],
+    };
+    let mut found = Case::generate(op, cases, regimes, seed);
+    if check == Check::Forward && is_unary_half(op) {
+        found.push(Case {
+            dims: vec![1 << 16],
+            attributes: op.attributes.iter().map(|a| a.values[0]).collect(),
+            dtype: Dtype::F16,
+            regime: Regime::AllHalves,
+            seed,
+        });
+    }
+    found
+}
+
+/// A function of one number, stored as f16: few enough inputs to try them all.
+fn is_unary_half(op: &Op) -> bool {
+    let inputs = op.operands.iter().filter(|o| o.is_read()).count();
+    inputs == 1 && op.dims.len() == 1 && op.dtypes.contains(&Dtype::F16)
+}
+
+/// Runs one check in one case. A failure is shrunk to the smallest case that fails.
+///
+/// # Errors
+/// What keeps the check from running and isn't a verdict of its own.
+pub fn run(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    check: Check,
+    case: &Case,
+) -> Result<Outcome, CheckError> {
+    let outcome = ask(session, subject, check, case)?;
+    let Outcome::Fail { finding } = outcome else { return Ok(outcome) };
+    let smallest = shrink(subject.op, case, |candidate| {
+        matches!(ask(session, subject, check, candidate), Ok(Outcome::Fail { .. }))
+    });
+    if smallest == *case {
+        return Ok(Outcome::Fail { finding });
+    }
+    match ask(session, subject, check, &smallest)? {
+        Outcome::Fail { finding: mut shrunk } => {
+            shrunk.smallest = Some(smallest.id(subject.op));
+            Ok(Outcome::Fail { finding: shrunk })
+        }
+        // A failure that comes and goes is told as it was first seen.
+        _ => Ok(Outcome::Fail { finding }),
+    }
+}
+
+fn ask(
+    session: &mut Session,
+    subject: &Subject<'_>,
+    check: Check,
+    case: &Case,
+) -> Result<Outcome, CheckError> {
+    let answer = match check {
+        Check::Forward => forward::check(session, subject, case),
+        Check::Gradient => gradient::check(session, subject, case),
+        Check::Property => property::check(session, subject, case),
+        Check::Memory => memory::check(session, subject, case),
+        Check::Alias => alias::check(session, subject, case),
+        Check::Determinism => determinism::check(session, subject, case),
+        Check::Portability => portability::check(session, subject, case),
+    };
+    match answer {
+        Err(CheckError::Unsupported(reason)) => Ok(Outcome::Unsupported { reason }),
+        other => other,
+    }
+}

@@ -1,0 +1,137 @@
+//! What a check concludes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Finding;
+
+/// One question that the lab asks of a variant on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// Every element against the reference, within its bound.
+    Forward,
+    /// The chain of gradient checks.
+    Gradient,
+    /// Algebra that needs no reference.
+    Property,
+    /// Guards, unwritten outputs, changed inputs, results that depend on unwritten memory.
+    Memory,
+    /// In-place operation gives the same bits.
+    Alias,
+    /// Two runs give the same bits.
+    Determinism,
+    /// Other workgroup sizes and binding offsets give the same result.
+    Portability,
+}
+
+impl Check {
+    /// All checks, in the order in which they run.
+    pub const ALL: [Self; 7] = [
+        Self::Forward,
+        Self::Gradient,
+        Self::Property,
+        Self::Memory,
+        Self::Alias,
+        Self::Determinism,
+        Self::Portability,
+    ];
+
+    /// The name on the command line and in run files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Gradient => "gradient",
+            Self::Property => "property",
+            Self::Memory => "memory",
+            Self::Alias => "alias",
+            Self::Determinism => "determinism",
+            Self::Portability => "portability",
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The answer to one question about one case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "lowercase")]
+pub enum Outcome {
+    /// Nothing wrong.
+    Pass {
+        /// Worst error as a fraction of its bound; 0 where the check compares bits.
+        worst: f64,
+    },
+    /// The kernel is wrong.
+    Fail {
+        /// What was seen.
+        finding: Box<Finding>,
+    },
+    /// The device or the plan can't do it.
+    Unsupported {
+        /// The computed reason.
+        reason: String,
+    },
+    /// The process died.
+    Crash {
+        /// Signal or exit code, and the end of its error output.
+        reason: String,
+    },
+    /// The process had to be ended.
+    Hang {
+        /// How long it had.
+        reason: String,
+    },
+    /// An expectations file asked for it.
+    Skipped {
+        /// The line's reason.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    /// The word for tables and counts.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Pass { .. } => "pass",
+            Self::Fail { .. } => "fail",
+            Self::Unsupported { .. } => "unsupported",
+            Self::Crash { .. } => "crash",
+            Self::Hang { .. } => "hang",
+            Self::Skipped { .. } => "skipped",
+        }
+    }
+
+    /// Whether the run as a whole must exit with findings.
+    #[must_use]
+    pub const fn is_bad(&self) -> bool {
+        matches!(self, Self::Fail { .. } | Self::Crash { .. } | Self::Hang { .. })
+    }
+}
+
+/// An outcome with what it is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The device's name.
+    pub device: String,
+    /// Op.
+    pub op: String,
+    /// Variant.
+    pub variant: String,
+    /// Check.
+    pub check: Check,
+    /// Case id.
+    pub case: String,
+    /// Seed of the case's streams.
+    pub seed: u64,
+    /// The answer.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}

@@ -1,0 +1,181 @@
+//! Arguments, as clap reads them.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::check::Check;
+use crate::ops::Cases;
+use crate::run::Shard;
+use crate::vulkan::Validation;
+
+/// A lab for GLSL compute kernels on any Vulkan device.
+#[derive(Debug, Parser)]
+#[command(name = "vklab", version, about)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Every device and driver, what it can do, why one was left out.
+    Devices {
+        /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ops, variants, checks and their cases.
+    List {
+        /// Globs on `op` or `op.variant`.
+        targets: Vec<String>,
+    },
+    /// Check kernels on devices.
+    Check(CheckOptions),
+    /// Serve a parent over standard input and output.
+    #[command(hide = true)]
+    Worker {
+        #[arg(long)]
+        device: String,
+        #[arg(long)]
+        validate: bool,
+        #[arg(long)]
+        timeout: Seconds,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CheckOptions {
+    /// Globs on `op` or `op.variant`; everything if none is given.
+    pub(super) targets: Vec<String>,
+    #[command(flatten)]
+    pub(super) on: DeviceOptions,
+    /// Only these checks.
+    #[arg(long, value_name = "CHECK", value_delimiter = ',')]
+    pub(super) only: Vec<CheckName>,
+    /// All checks but these.
+    #[arg(long, value_name = "CHECK", value_delimiter = ',', conflicts_with = "only")]
+    pub(super) without: Vec<CheckName>,
+    /// How many cases.
+    #[arg(long, default_value = "quick")]
+    pub(super) cases: CasesName,
+    /// One case only, as printed in findings.
+    #[arg(long, value_name = "CASE")]
+    pub(super) case: Option<String>,
+    /// Seed of all random data; drawn and printed if not given.
+    #[arg(long)]
+    pub(super) seed: Option<u64>,
+    /// Part I of N of the tasks.
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub(super) shard: Option<Shard>,
+    /// Write everything learned to this file, as JSON Lines.
+    #[arg(long, value_name = "RUN.jsonl")]
+    pub(super) out: Option<PathBuf>,
+    /// Print one JSON object a finding instead of text.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Write inputs, results, expectations and bounds of findings to this folder, as .npy.
+    #[arg(long, value_name = "DIR")]
+    pub(super) dump: Option<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(super) struct DeviceOptions {
+    /// `vk:` with a part of a name or driver, or `all`; every executing device if not given.
+    #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
+    pub(super) device: Vec<String>,
+    /// Fail if this device is absent.
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) require: Vec<String>,
+    /// Turn the Khronos validation layer's messages into findings.
+    #[arg(long)]
+    pub(super) validate: bool,
+    /// Worker processes per device.
+    #[arg(long, default_value_t = 2)]
+    pub(super) workers: usize,
+    /// Seconds that one case may take.
+    #[arg(long, default_value = "30")]
+    pub(super) timeout: Seconds,
+}
+
+/// A positive number of seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Seconds(f64);
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(seconds) if seconds > 0.0 && seconds < 1e9 => Ok(Self(seconds)),
+            _ => Err("expected a positive number of seconds".to_owned()),
+        }
+    }
+}
+
+impl From<Seconds> for Duration {
+    fn from(seconds: Seconds) -> Self {
+        Self::from_secs_f64(seconds.0)
+    }
+}
+
+impl std::fmt::Display for Seconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match parts {
+        Some((index, count)) if index >= 1 && index <= count => Ok(Shard { index, count }),
+        _ => Err("expected I/N with I from 1 to N".to_owned()),
+    }
+}
+
+pub(super) const fn validation(validate: bool) -> Validation {
+    if validate { Validation::On } else { Validation::Off }
+}
+
+/// [`Check`] as a value of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CheckName(pub(super) Check);
+
+impl ValueEnum for CheckName {
+    fn value_variants<'a>() -> &'a [Self] {
+        const NAMES: [CheckName; Check::ALL.len()] = {
+            let mut names = [CheckName(Check::Forward); Check::ALL.len()];
+            let mut at = 0;
+            while at < names.len() {
+                names[at] = CheckName(Check::ALL[at]);
+                at += 1;
+            }
+            names
+        };
+        &NAMES
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
+}
+
+/// [`Cases`] as a value of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CasesName {
+    /// Boundary shapes around one tile.
+    Quick,
+    /// Those, several tiles, and all dimensions past their tiles.
+    Full,
+}
+
+impl From<CasesName> for Cases {
+    fn from(name: CasesName) -> Self {
+        match name {
+            CasesName::Quick => Self::Quick,
+            CasesName::Full => Self::Full,
+        }
+    }
+}

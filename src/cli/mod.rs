@@ -1,0 +1,80 @@
+//! The command line: arguments only; all work is done by the modules above.
+#![expect(clippy::print_stdout, reason = "this is where the lab talks to its user")]
+
+mod args;
+mod check;
+mod devices;
+mod list;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+use thiserror::Error;
+
+use crate::check::CheckError;
+use crate::device::DeviceError;
+use crate::memory::LedgerOptions;
+use crate::ops::CaseError;
+use crate::run::{RunError, TargetsError};
+use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
+
+use args::{Arguments, Command};
+
+/// Everything that ends a command with exit code 2.
+#[derive(Debug, Error)]
+enum CliError {
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    Targets(#[from] TargetsError),
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Usage(String),
+}
+
+/// How a command ended well.
+enum Ending {
+    Clean,
+    Findings,
+}
+
+/// Runs the lab with the process's arguments. Exit codes: 0 clean, 1 findings, 2 error.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match dispatch(arguments.command) {
+        Ok(Ending::Clean) => ExitCode::SUCCESS,
+        Ok(Ending::Findings) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("vklab: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<Ending, CliError> {
+    match command {
+        Command::Devices { json } => devices::devices(json),
+        Command::List { targets } => list::list(&targets),
+        Command::Check(options) => check::check(&options),
+        Command::Worker { device, validate, timeout } => {
+            let mut chosen = choose(&[device], args::validation(validate))?;
+            let choice = chosen.swap_remove(0);
+            let ledger = LedgerOptions { timeout: timeout.into(), ..LedgerOptions::default() };
+            serve(&ServeOptions { choice, ledger }, io::stdin().lock(), io::stdout().lock())?;
+            Ok(Ending::Clean)
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Reports: what a run learned, for people.
+
+mod summary;
+
+pub use summary::Summary;

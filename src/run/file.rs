@@ -1,0 +1,94 @@
+//! The run file: one JSON object a line, the unit that reports merge.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::check::Verdict;
+use crate::device::DeviceInfo;
+use crate::memory::Counters;
+use crate::numeric::ErrorModel;
+use crate::ops::Cases;
+
+/// Version of the format; readers refuse a later one.
+pub const VERSION: u32 = 1;
+
+/// One line of a run file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "lowercase")]
+pub enum Line {
+    /// The first line.
+    Run {
+        /// [`VERSION`].
+        version: u32,
+        /// Version of the lab.
+        lab: String,
+        /// Seed of all cases.
+        seed: u64,
+        /// Which cases.
+        cases: Cases,
+    },
+    /// A device with the calibration that its bounds were made with.
+    Device {
+        /// What it is.
+        info: Box<DeviceInfo>,
+        /// Worst errors of its builtins as fractions of the specification's.
+        calibration: Box<ErrorModel>,
+    },
+    /// A verdict.
+    Verdict(Box<Verdict>),
+    /// Counters of a device's ledgers together.
+    Ledger {
+        /// The device's name.
+        device: String,
+        /// Added up over its workers.
+        counters: Counters,
+    },
+    /// The last line of a run that came to its end.
+    End {
+        /// Verdicts in the file.
+        verdicts: usize,
+    },
+}
+
+/// Why a run file could not be written.
+#[derive(Debug, Error)]
+#[error("failed to write the run file {path}: {source}")]
+pub struct RunError {
+    path: PathBuf,
+    source: std::io::Error,
+}
+
+/// A run file being written.
+#[derive(Debug)]
+pub struct RunFile {
+    path: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl RunFile {
+    /// Creates the file, before any work is done.
+    ///
+    /// # Errors
+    /// A folder that doesn't exist, no permission.
+    pub fn create(path: &Path) -> Result<Self, RunError> {
+        let file =
+            File::create(path).map_err(|source| RunError { path: path.to_owned(), source })?;
+        Ok(Self { path: path.to_owned(), out: BufWriter::new(file) })
+    }
+
+    /// Writes a line and hands it to the system, so that a killed run leaves whole lines.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn write(&mut self, line: &Line) -> Result<(), RunError> {
+        let written = serde_json::to_string(line)
+            .map_err(std::io::Error::other)
+            .and_then(|text| writeln!(self.out, "{text}"))
+            .and_then(|()| self.out.flush());
+        written.map_err(|source| RunError { path: self.path.clone(), source })
+    }
+}

@@ -1,0 +1,161 @@
+//! From targets to tasks.
+
+use globset::{Glob, GlobMatcher};
+use thiserror::Error;
+
+use crate::check::{Check, applies, cases};
+use crate::ops::{self, Case, Cases, Op, Variant};
+use crate::worker::Task;
+
+/// Which variants to look at.
+#[derive(Clone, Debug)]
+pub struct Targets(Vec<GlobMatcher>);
+
+/// Why targets could not be read.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TargetsError {
+    /// A pattern that isn't one.
+    #[error("target `{pattern}`: {reason}")]
+    Pattern {
+        /// As given.
+        pattern: String,
+        /// The parser's words.
+        reason: String,
+    },
+    /// A pattern that matches nothing.
+    #[error("no op or variant is called `{pattern}`{}", suggested(.nearest))]
+    Unknown {
+        /// As given.
+        pattern: String,
+        /// Names that come close.
+        nearest: Vec<String>,
+    },
+}
+
+fn suggested(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; nearest: {}", nearest.join(", ")) }
+}
+
+impl Targets {
+    /// Reads globs on `op` and `op.variant`; none means everything.
+    ///
+    /// # Errors
+    /// A malformed pattern, or one that matches nothing, with the nearest names.
+    pub fn parse(patterns: &[String]) -> Result<Self, TargetsError> {
+        let mut matchers = Vec::new();
+        for pattern in patterns {
+            let glob = Glob::new(pattern).map_err(|error| TargetsError::Pattern {
+                pattern: pattern.clone(),
+                reason: error.to_string(),
+            })?;
+            let targets = Self(vec![glob.compile_matcher()]);
+            if targets.variants().is_empty() {
+                let names = ops::ALL.iter().flat_map(|op| {
+                    let variants = op.variants.iter().map(|v| full_name(op, v));
+                    std::iter::once(op.name.to_owned()).chain(variants)
+                });
+                let nearest = nearest(pattern, names);
+                return Err(TargetsError::Unknown { pattern: pattern.clone(), nearest });
+            }
+            matchers.extend(targets.0);
+        }
+        Ok(Self(matchers))
+    }
+
+    /// The variants, in registry order.
+    #[must_use]
+    pub fn variants(&self) -> Vec<(&'static Op, &'static Variant)> {
+        let all = ops::ALL.iter().flat_map(|op| op.variants.iter().map(move |v| (*op, v)));
+        all.filter(|(op, variant)| {
+            self.0.is_empty()
+                || self.0.iter().any(|m| m.is_match(op.name) || m.is_match(full_name(op, variant)))
+        })
+        .collect()
+    }
+}
+
+fn full_name(op: &Op, variant: &Variant) -> String {
+    format!("{}.{}", op.name, variant.name)
+}
+
+/// Up to three names that come close to what was asked for.
+pub fn nearest(asked: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut scored: Vec<(f64, String)> =
+        names.map(|name| (strsim::jaro_winkler(asked, &name), name)).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    scored.into_iter().filter(|(score, _)| *score > 0.7).take(3).map(|(_, name)| name).collect()
+}
+
+/// Part `index` of `count`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part.
+    pub index: usize,
+    /// Of how many.
+    pub count: usize,
+}
+
+/// The tasks of a run: every check that applies to every variant, on its cases; or one case.
+#[must_use]
+pub fn tasks(
+    targets: &Targets,
+    checks: &[Check],
+    size: Cases,
+    seed: u64,
+    one: Option<&dyn Fn(&Op) -> Option<Case>>,
+) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for (op, variant) in targets.variants() {
+        for check in checks.iter().filter(|check| applies(**check, op, variant)) {
+            let cases = match one {
+                Some(one) => one(op).into_iter().collect(),
+                None => cases(*check, op, size, seed),
+            };
+            if !cases.is_empty() {
+                tasks.push(Task {
+                    op: op.name.to_owned(),
+                    variant: variant.name.to_owned(),
+                    check: *check,
+                    fault: None,
+                    cases,
+                });
+            }
+        }
+    }
+    tasks
+}
+
+impl Shard {
+    /// The tasks of this part: every `count`-th.
+    #[must_use]
+    pub fn of(self, tasks: Vec<Task>) -> Vec<Task> {
+        tasks
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| at % self.count == self.index - 1)
+            .map(|(_, task)| task)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Targets, TargetsError};
+
+    #[test]
+    fn an_unknown_target_names_its_neighbours() {
+        let error = Targets::parse(&["ad".to_owned()]).expect_err("no such op");
+        let TargetsError::Unknown { nearest, .. } = error else { panic!("{error}") };
+        assert!(nearest.contains(&"add".to_owned()), "{nearest:?}");
+    }
+
+    #[test]
+    fn globs_reach_ops_and_variants() {
+        let count =
+            |pattern: &str| Targets::parse(&[pattern.to_owned()]).map(|t| t.variants().len());
+        assert_eq!(count("add"), Ok(3));
+        assert_eq!(count("add.vjp_*"), Ok(1));
+        assert!(count("*.naive").is_ok_and(|n| n > 0));
+    }
+}

@@ -1,0 +1,167 @@
+//! Which features a device has, asked and switched on with the same chain of structures.
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString};
+
+use ash::{ext, khr, vk};
+
+use crate::device::Features;
+
+/// Extensions that Vulkan 1.2 took into its core.
+const PROMOTED: [&CStr; 3] =
+    [khr::_8bit_storage::NAME, khr::shader_float16_int8::NAME, khr::shader_float_controls::NAME];
+
+/// What the driver offers beyond its version.
+#[derive(Clone, Debug)]
+pub(super) struct Offer {
+    /// The device's version, at most the instance's.
+    pub(super) version: u32,
+    /// Its extensions.
+    pub(super) extensions: BTreeSet<CString>,
+}
+
+impl Offer {
+    /// Whether an extension's functionality is there, as itself or in the core since `since`.
+    pub(super) fn has(&self, extension: &CStr, since: u32) -> bool {
+        self.version >= since || self.extensions.contains(extension)
+    }
+
+    fn has_only_as_extension(&self, extension: &CStr) -> bool {
+        self.extensions.contains(extension)
+    }
+
+    /// The extensions that a device is opened with.
+    pub(super) fn to_enable(&self, features: &Features) -> Vec<&'static CStr> {
+        let mut enable = Vec::new();
+        // VUID-VkDeviceCreateInfo-pProperties-04451: offered means it must be enabled.
+        if self.has_only_as_extension(khr::portability_subset::NAME) {
+            enable.push(khr::portability_subset::NAME);
+        }
+        if self.version < vk::API_VERSION_1_2 {
+            enable.extend(PROMOTED.into_iter().filter(|name| self.extensions.contains(*name)));
+        }
+        if features.atomic_add_f32 {
+            enable.push(ext::shader_atomic_float::NAME);
+        }
+        enable
+    }
+}
+
+/// The feature structures of everything in [`Features`].
+#[derive(Clone, Default)]
+pub(super) struct Chain {
+    pub(super) core: vk::PhysicalDeviceFeatures,
+    storage_16: vk::PhysicalDevice16BitStorageFeatures<'static>,
+    storage_8: vk::PhysicalDevice8BitStorageFeatures<'static>,
+    arithmetic: vk::PhysicalDeviceShaderFloat16Int8Features<'static>,
+    atomic: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+    portability: vk::PhysicalDevicePortabilitySubsetFeaturesKHR<'static>,
+}
+
+impl Chain {
+    /// Asks a device of Vulkan 1.1 or newer.
+    pub(super) fn query(
+        instance: &ash::Instance,
+        device: vk::PhysicalDevice,
+        offer: &Offer,
+    ) -> Self {
+        let mut chain = Self::default();
+        let mut root = vk::PhysicalDeviceFeatures2::default().push_next(&mut chain.storage_16);
+        if offer.has(khr::_8bit_storage::NAME, vk::API_VERSION_1_2) {
+            root = root.push_next(&mut chain.storage_8);
+        }
+        if offer.has(khr::shader_float16_int8::NAME, vk::API_VERSION_1_2) {
+            root = root.push_next(&mut chain.arithmetic);
+        }
+        if offer.has_only_as_extension(ext::shader_atomic_float::NAME) {
+            root = root.push_next(&mut chain.atomic);
+        }
+        if offer.has_only_as_extension(khr::portability_subset::NAME) {
+            root = root.push_next(&mut chain.portability);
+        }
+        // SAFETY: the device speaks 1.1, and each structure belongs to its core or to an
+        // extension that it offers, once each (VUID-VkPhysicalDeviceProperties2-sType-unique
+        // has the same rule).
+        unsafe { instance.get_physical_device_features2(device, &mut root) };
+        chain.core = root.features;
+        chain.unlink();
+        chain
+    }
+
+    /// Severs the structures from one another: the pointers are valid only where they were made.
+    fn unlink(&mut self) {
+        self.storage_16.p_next = std::ptr::null_mut();
+        self.storage_8.p_next = std::ptr::null_mut();
+        self.arithmetic.p_next = std::ptr::null_mut();
+        self.atomic.p_next = std::ptr::null_mut();
+        self.portability.p_next = std::ptr::null_mut();
+    }
+
+    /// The answers in the lab's words; subgroups and float controls are properties and are filled
+    /// in by the caller.
+    pub(super) fn answers(&self) -> Features {
+        Features {
+            storage_f16: self.storage_16.storage_buffer16_bit_access == vk::TRUE,
+            arithmetic_f16: self.arithmetic.shader_float16 == vk::TRUE,
+            storage_i8: self.storage_8.storage_buffer8_bit_access == vk::TRUE,
+            arithmetic_i8: self.arithmetic.shader_int8 == vk::TRUE,
+            arithmetic_i16: self.core.shader_int16 == vk::TRUE,
+            int64: self.core.shader_int64 == vk::TRUE,
+            float64: self.core.shader_float64 == vk::TRUE,
+            atomic_add_f32: self.atomic.shader_buffer_float32_atomic_add == vk::TRUE,
+            ..Features::default()
+        }
+    }
+
+    /// Calls `create` with a structure that switches on what was found: these features and no
+    /// others, plus whatever a portability driver offers, which is the behaviour that other
+    /// drivers have anyway.
+    pub(super) fn enable<T>(
+        &self,
+        offer: &Offer,
+        create: impl FnOnce(&mut vk::PhysicalDeviceFeatures2<'_>) -> T,
+    ) -> T {
+        let mut storage_16 = vk::PhysicalDevice16BitStorageFeatures::default()
+            .storage_buffer16_bit_access(self.storage_16.storage_buffer16_bit_access == vk::TRUE)
+            .uniform_and_storage_buffer16_bit_access(
+                self.storage_16.uniform_and_storage_buffer16_bit_access == vk::TRUE,
+            );
+        let mut storage_8 = vk::PhysicalDevice8BitStorageFeatures::default()
+            .storage_buffer8_bit_access(self.storage_8.storage_buffer8_bit_access == vk::TRUE)
+            .uniform_and_storage_buffer8_bit_access(
+                self.storage_8.uniform_and_storage_buffer8_bit_access == vk::TRUE,
+            );
+        let mut arithmetic = vk::PhysicalDeviceShaderFloat16Int8Features::default()
+            .shader_float16(self.arithmetic.shader_float16 == vk::TRUE)
+            .shader_int8(self.arithmetic.shader_int8 == vk::TRUE);
+        let add = self.atomic.shader_buffer_float32_atomic_add == vk::TRUE;
+        let mut atomic = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default()
+            .shader_buffer_float32_atomics(
+                add && self.atomic.shader_buffer_float32_atomics == vk::TRUE,
+            )
+            .shader_buffer_float32_atomic_add(add);
+        let mut portability = self.portability;
+
+        let core = vk::PhysicalDeviceFeatures {
+            shader_int16: self.core.shader_int16,
+            shader_int64: self.core.shader_int64,
+            shader_float64: self.core.shader_float64,
+            ..vk::PhysicalDeviceFeatures::default()
+        };
+        let mut root =
+            vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut storage_16);
+        if offer.has(khr::_8bit_storage::NAME, vk::API_VERSION_1_2) {
+            root = root.push_next(&mut storage_8);
+        }
+        if offer.has(khr::shader_float16_int8::NAME, vk::API_VERSION_1_2) {
+            root = root.push_next(&mut arithmetic);
+        }
+        if add {
+            root = root.push_next(&mut atomic);
+        }
+        if offer.has_only_as_extension(khr::portability_subset::NAME) {
+            root = root.push_next(&mut portability);
+        }
+        create(&mut root)
+    }
+}

@@ -1,0 +1,91 @@
+//! The child's side: reads tasks, answers with events.
+
+use std::io::{self, BufRead, Write};
+
+use crate::check::{CheckError, Session, Subject, run};
+use crate::device::DeviceError;
+use crate::faulty;
+use crate::memory::{LedgerOptions, MemoryError};
+use crate::ops;
+
+use super::choice::{Choice, open_session};
+use super::protocol::{Event, Failure, Task};
+
+/// How a child serves.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The device.
+    pub choice: Choice,
+    /// The ledger's ways.
+    pub ledger: LedgerOptions,
+}
+
+/// Serves tasks from `input` until it ends.
+///
+/// # Errors
+/// A parent that is gone.
+pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -> io::Result<()> {
+    let mut session = match open_session(&options.choice, options.ledger.clone()) {
+        Ok(session) => session,
+        Err(error) => return failed(&mut out, &error),
+    };
+    say(
+        &mut out,
+        &Event::Ready {
+            info: Box::new(session.info().clone()),
+            model: Box::new(session.model().clone()),
+        },
+    )?;
+    for line in input.lines() {
+        let task: Task = serde_json::from_str(&line?).map_err(io::Error::other)?;
+        if let Err(error) = work(&mut session, &task, &mut out)? {
+            return failed(&mut out, &error);
+        }
+        say(&mut out, &Event::Finished)?;
+    }
+    let (counters, leaks) = session.into_ledger().close();
+    say(&mut out, &Event::Closed { counters, leaks })
+}
+
+fn work(
+    session: &mut Session,
+    task: &Task,
+    out: &mut impl Write,
+) -> io::Result<Result<(), CheckError>> {
+    let found = ops::find(&task.op, &task.variant);
+    let fault = task.fault.as_deref().map(faulty::find);
+    let (Some((op, variant)), None | Some(Some(_))) = (found, fault) else {
+        return Err(io::Error::other(format!("no such subject: {}.{}", task.op, task.variant)));
+    };
+    let mut subject = Subject::new(op, variant);
+    if let Some(fault) = fault.flatten() {
+        fault.plant(&mut subject);
+    }
+    for (index, case) in task.cases.iter().enumerate() {
+        say(out, &Event::Begin { case: index })?;
+        match run(session, &subject, task.check, case) {
+            Ok(outcome) => say(out, &Event::Answer { case: index, outcome })?,
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn failed(out: &mut impl Write, error: &CheckError) -> io::Result<()> {
+    let device = match error {
+        CheckError::Device(error) | CheckError::Memory(MemoryError::Device(error)) => Some(error),
+        _ => None,
+    };
+    let failure = match device {
+        Some(DeviceError::Timeout { .. }) => Failure::Hang,
+        Some(DeviceError::Lost { .. } | DeviceError::Driver { .. }) => Failure::Crash,
+        _ => Failure::Error,
+    };
+    say(out, &Event::Failed { failure, message: error.to_string() })
+}
+
+fn say(out: &mut impl Write, event: &Event) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, event)?;
+    out.write_all(b"\n")?;
+    out.flush()
+}

@@ -1,0 +1,12 @@
+//! Workers: checks run in a child process of the same binary, so that a driver which crashes or
+//! hangs costs a verdict and not the run.
+
+mod child;
+mod choice;
+mod pool;
+mod protocol;
+
+pub use child::{ServeOptions, serve};
+pub use choice::{Choice, ChoiceError, cache_dir, choose, open_session};
+pub use pool::{Pool, PoolError, Update};
+pub use protocol::{Event, Failure, Task};

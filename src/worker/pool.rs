@@ -1,0 +1,259 @@
+//! The parent's side: children for one device, tasks handed out, deaths turned into verdicts.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::check::Outcome;
+use crate::device::DeviceInfo;
+use crate::memory::{Counters, MemoryFinding};
+use crate::numeric::ErrorModel;
+
+use super::protocol::{Event, Failure, Task};
+
+/// Children of one device.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// Program and arguments that start a child.
+    pub command: Vec<String>,
+    /// Children at a time.
+    pub workers: usize,
+    /// How long a case may take, and how long a child may take to get ready.
+    pub timeout: Duration,
+}
+
+/// What the pool reports while it works.
+#[derive(Debug)]
+pub enum Update {
+    /// A child's device is open.
+    Ready(Box<DeviceInfo>, Box<ErrorModel>),
+    /// A case of a task has its outcome.
+    Answer {
+        /// Index of the task.
+        task: usize,
+        /// Index of the case in the task.
+        case: usize,
+        /// The outcome.
+        outcome: Outcome,
+    },
+    /// A child ended well.
+    Closed(Counters, Vec<MemoryFinding>),
+}
+
+/// Why the pool gave up.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// The child could not be started.
+    #[error("failed to start a worker: {0}")]
+    Start(io::Error),
+    /// The lab or its input is at fault; the child's own words.
+    #[error("{0}")]
+    Failed(String),
+    /// The child died before its device was open.
+    #[error("a worker died before its device was open: {0}")]
+    NotReady(String),
+}
+
+type Queue = Mutex<VecDeque<(usize, usize, Task)>>;
+
+impl Pool {
+    /// Runs all tasks; `sink` hears of everything as it happens. Outcomes arrive in the order of
+    /// cases within a task, and tasks in any order.
+    ///
+    /// # Errors
+    /// A child that can't work at all. Crashes and hangs of a case are outcomes.
+    pub fn run(&self, tasks: &[Task], mut sink: impl FnMut(Update)) -> Result<(), PoolError> {
+        let queue: Queue = Mutex::new(
+            tasks.iter().enumerate().map(|(index, task)| (index, 0, task.clone())).collect(),
+        );
+        let (send, receive) = mpsc::channel();
+        let workers = self.workers.clamp(1, tasks.len().max(1));
+        thread::scope(|scope| {
+            for _ in 0..workers {
+                let (send, queue) = (send.clone(), &queue);
+                scope.spawn(move || {
+                    if let Err(error) = self.work(queue, &send) {
+                        // The others stop at their next task; the receiver may be gone by then.
+                        queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                        let _ = send.send(Err(error));
+                    }
+                });
+            }
+            drop(send);
+            let mut result = Ok(());
+            for update in receive {
+                match update {
+                    Ok(update) => sink(update),
+                    Err(error) => result = result.and(Err(error)),
+                }
+            }
+            result
+        })
+    }
+
+    fn work(
+        &self,
+        queue: &Queue,
+        send: &Sender<Result<Update, PoolError>>,
+    ) -> Result<(), PoolError> {
+        let mut live: Option<Live> = None;
+        loop {
+            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some((index, done, task)) = next else { break };
+            let mut child = match live.take() {
+                Some(child) => child,
+                None => self.start(send)?,
+            };
+            let rest = Task { cases: task.cases[done..].to_vec(), ..task.clone() };
+            let mut begun = 0;
+            let ended = child.ask(&rest, self.timeout, |event| match event {
+                Event::Begin { case } => begun = case,
+                Event::Answer { case, outcome } => {
+                    begun = case + 1;
+                    let answer = Update::Answer { task: index, case: done + case, outcome };
+                    let _ = send.send(Ok(answer));
+                }
+                _ => {}
+            });
+            let outcome = match ended {
+                Ended::Finished => {
+                    live = Some(child);
+                    continue;
+                }
+                Ended::Failed(Failure::Error, message) => return Err(PoolError::Failed(message)),
+                Ended::Failed(Failure::Hang, reason) => Outcome::Hang { reason },
+                Ended::Failed(Failure::Crash, reason) => Outcome::Crash { reason },
+                Ended::Silent => {
+                    Outcome::Hang { reason: format!("no answer within {:?}", self.timeout) }
+                }
+                Ended::Died => Outcome::Crash { reason: child.last_words() },
+            };
+            child.end();
+            let _ = send.send(Ok(Update::Answer { task: index, case: done + begun, outcome }));
+            if done + begun + 1 < task.cases.len() {
+                let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+                queue.push_front((index, done + begun + 1, task));
+            }
+        }
+        if let Some(child) = live {
+            child.close(self.timeout, send);
+        }
+        Ok(())
+    }
+
+    fn start(&self, send: &Sender<Result<Update, PoolError>>) -> Result<Live, PoolError> {
+        let mut live = Live::start(&self.command).map_err(PoolError::Start)?;
+        // Opening compiles and calibrates; on a slow driver that takes a while the first time.
+        match live.events.recv_timeout(self.timeout.max(Duration::from_secs(60))) {
+            Ok(Event::Ready { info, model }) => {
+                let _ = send.send(Ok(Update::Ready(info, model)));
+                Ok(live)
+            }
+            Ok(Event::Failed { message, .. }) => Err(PoolError::Failed(message)),
+            _ => Err(PoolError::NotReady(live.last_words())),
+        }
+    }
+}
+
+enum Ended {
+    Finished,
+    Failed(Failure, String),
+    Silent,
+    Died,
+}
+
+/// A running child.
+struct Live {
+    child: Child,
+    input: Option<ChildStdin>,
+    events: Receiver<Event>,
+    errors: Arc<Mutex<String>>,
+}
+
+impl Live {
+    fn start(command: &[String]) -> io::Result<Self> {
+        let (program, arguments) =
+            command.split_first().ok_or_else(|| io::Error::other("no program"))?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let (send, events) = mpsc::channel();
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || {
+                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                    // A driver that prints to the standard output must not end the worker.
+                    if let Ok(event) = serde_json::from_str(&line)
+                        && send.send(event).is_err()
+                    {
+                        break;
+                    }
+                }
+            });
+        }
+        let errors = Arc::new(Mutex::new(String::new()));
+        if let Some(mut stderr) = child.stderr.take() {
+            let errors = Arc::clone(&errors);
+            thread::spawn(move || {
+                let mut chunk = [0; 4096];
+                while let Ok(count @ 1..) = stderr.read(&mut chunk) {
+                    let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
+                    kept.push_str(&String::from_utf8_lossy(&chunk[..count]));
+                    let from = kept.floor_char_boundary(kept.len().saturating_sub(2000));
+                    kept.drain(..from);
+                }
+            });
+        }
+        let input = child.stdin.take();
+        Ok(Self { child, input, events, errors })
+    }
+
+    fn ask(&mut self, task: &Task, timeout: Duration, mut hear: impl FnMut(Event)) -> Ended {
+        let sent = serde_json::to_string(task)
+            .map_err(io::Error::other)
+            .and_then(|line| self.input.as_mut().map_or(Ok(()), |input| writeln!(input, "{line}")));
+        if sent.is_err() {
+            return Ended::Died;
+        }
+        loop {
+            match self.events.recv_timeout(timeout) {
+                Ok(Event::Finished) => return Ended::Finished,
+                Ok(Event::Failed { failure, message }) => return Ended::Failed(failure, message),
+                Ok(event) => hear(event),
+                Err(RecvTimeoutError::Timeout) => return Ended::Silent,
+                Err(RecvTimeoutError::Disconnected) => return Ended::Died,
+            }
+        }
+    }
+
+    /// Exit status and the end of the error output of a child that died.
+    fn last_words(&mut self) -> String {
+        let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
+        let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = errors.trim();
+        if words.is_empty() { status } else { format!("{status}; it said: {words}") }
+    }
+
+    fn end(mut self) {
+        // It may already be gone.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn close(mut self, timeout: Duration, send: &Sender<Result<Update, PoolError>>) {
+        drop(self.input.take());
+        if let Ok(Event::Closed { counters, leaks }) = self.events.recv_timeout(timeout) {
+            let _ = send.send(Ok(Update::Closed(counters, leaks)));
+        }
+        self.end();
+    }
+}

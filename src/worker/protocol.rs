@@ -1,0 +1,77 @@
+//! What parent and child say to each other, one JSON object a line.
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::{Check, Outcome};
+use crate::device::DeviceInfo;
+use crate::memory::{Counters, MemoryFinding};
+use crate::numeric::ErrorModel;
+use crate::ops::Case;
+
+/// Parent to child: one check of one variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Op.
+    pub op: String,
+    /// Variant.
+    pub variant: String,
+    /// Check.
+    pub check: Check,
+    /// A kernel of glsl/faulty that takes the place of its twin.
+    pub fault: Option<String>,
+    /// The cases, in order.
+    pub cases: Vec<Case>,
+}
+
+/// Child to parent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Event {
+    /// The device is open and calibrated.
+    Ready {
+        /// What it is.
+        info: Box<DeviceInfo>,
+        /// The error model that its checks use.
+        model: Box<ErrorModel>,
+    },
+    /// A case starts: what a silent death is blamed on.
+    Begin {
+        /// Index in the task.
+        case: usize,
+    },
+    /// A case has its outcome.
+    Answer {
+        /// Index in the task.
+        case: usize,
+        /// The outcome.
+        outcome: Outcome,
+    },
+    /// All cases of the task are done.
+    Finished,
+    /// The child can't go on.
+    Failed {
+        /// Whose fault it is.
+        failure: Failure,
+        /// The error's text.
+        message: String,
+    },
+    /// The ledger's last word, after the parent closed the child's input.
+    Closed {
+        /// Its counters.
+        counters: Counters,
+        /// What was never freed.
+        leaks: Vec<MemoryFinding>,
+    },
+}
+
+/// What a failed child means for the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Failure {
+    /// The device didn't answer: a `hang` verdict for the case.
+    Hang,
+    /// The device went away: a `crash` verdict for the case.
+    Crash,
+    /// The lab or its input is at fault: the run ends.
+    Error,
+}
