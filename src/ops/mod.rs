@@ -44,3 +44,17 @@ pub const ALL: &[&Op] = &[
     &sum::OP,
     &transpose::OP,
 ];
+
+/// The op of that name.
+#[must_use]
+pub fn find_op(name: &str) -> Option<&'static Op> {
+    ALL.iter().find(|op| op.name == name).copied()
+}
+
+/// The op and its variant of those names.
+#[must_use]
+pub fn find(op: &str, variant: &str) -> Option<(&'static Op, &'static Variant)> {
+    let op = find_op(op)?;
+    let variant = op.variants.iter().find(|v| v.name == variant)?;
+    Some((op, variant))
+}
