@@ -142,6 +142,10 @@ impl Chain<'_, '_> {
             for at in 0..want.values.len() {
                 want.values[at] = a[at] + b[at];
                 want.bounds[at] = first.bounds[at] + other.bounds[at] + third.bounds[at];
+                // A sum past the format's range is an infinity, which two finite terms can't make.
+                if want.dtype.round(third.values[at]).is_infinite() {
+                    want.bounds[at] = f64::INFINITY;
+                }
                 if want.dtype == Dtype::F16 {
                     // Both terms were rounded to storage before this addition.
                     want.bounds[at] +=
