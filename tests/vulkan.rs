@@ -458,11 +458,12 @@ fn pipelines_are_kept_between_runs() {
 
 /// Starts a test again in a process of its own, which can be killed when a kernel can't, and
 /// returns what it printed.
-fn in_child(test: &str, until: &str) -> String {
+fn in_child(test: &str, env: &[(&str, &str)], until: &str) -> String {
     let program = std::env::current_exe().expect("this program has a path");
     let mut child = Process::new(program)
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
+        .envs(env.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
@@ -496,7 +497,7 @@ fn in_child(test: &str, until: &str) -> String {
 #[test]
 fn a_kernel_that_never_ends_times_out() {
     if std::env::var_os(CHILD).is_none() {
-        let text = in_child("a_kernel_that_never_ends_times_out", "dropped");
+        let text = in_child("a_kernel_that_never_ends_times_out", &[], "dropped");
         assert!(text.contains("dropped"), "{text}");
         return;
     }
@@ -542,4 +543,56 @@ fn memory_runs_out_with_an_error() {
     let x = device.allocate("x", 4).expect("allocates");
     let commands = vec![upload(x, &[8]), Command::Barrier, download(x, 0, 4)];
     assert_eq!(words(&run(&mut device, commands).downloads[0]), [8]);
+}
+
+#[test]
+fn no_driver_says_how_to_get_one() {
+    if std::env::var_os(CHILD).is_none() {
+        // Loaders know one or the other.
+        let nowhere = [
+            ("VK_DRIVER_FILES", "/nowhere"),
+            ("VK_ICD_FILENAMES", "/nowhere"),
+        ];
+        let text = in_child("no_driver_says_how_to_get_one", &nowhere, "said so");
+        assert!(text.contains("said so"), "{text}");
+        return;
+    }
+    let error = enumerate().expect_err("no driver can be found");
+    assert!(matches!(error, DeviceError::NoDriver), "{error}");
+    println!("said so");
+}
+
+#[test]
+fn a_missing_validation_layer_says_how_to_get_it() {
+    if std::env::var_os(CHILD).is_none() {
+        let nowhere = [("VK_LAYER_PATH", "/nowhere")];
+        let text = in_child(
+            "a_missing_validation_layer_says_how_to_get_it",
+            &nowhere,
+            "said so",
+        );
+        assert!(text.contains("said so"), "{text}");
+        return;
+    }
+    let options = OpenOptions {
+        validate: Validation::On,
+        ..OpenOptions::default()
+    };
+    let error = open(&lavapipe(), &options).expect_err("no layer can be found");
+    assert!(
+        error.to_string().contains("vulkan-validationlayers"),
+        "{error}"
+    );
+    println!("said so");
+}
+
+#[test]
+fn a_device_can_move_to_another_thread() {
+    let mut device = device();
+    let x = device.allocate("x", 4).expect("allocates");
+    let commands = vec![upload(x, &[3]), Command::Barrier, download(x, 0, 4)];
+    let got = std::thread::spawn(move || run(&mut device, commands))
+        .join()
+        .expect("runs");
+    assert_eq!(words(&got.downloads[0]), [3]);
 }

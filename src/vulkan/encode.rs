@@ -14,7 +14,7 @@ use crate::device::{BufferId, Command, DeviceError, KernelId, Recording};
 
 /// A submission is split at the first barrier after this many dispatches. Some systems kill a
 /// submission that runs for two seconds, and see each split as a submission of its own.
-const SPLIT_AFTER: usize = 256;
+const SPLIT_AFTER: usize = 500;
 /// Without a barrier it is split here: dispatches that no barrier orders may as well stand in
 /// different submissions.
 const SPLIT_AT_MOST: usize = 512;

@@ -1,11 +1,11 @@
 //! Vulkan devices: every physical device of every driver, behind [`crate::device::Device`].
 //!
-//! The files stand on one another in this order: [`instance`] (loader, layers, messages),
-//! [`physical`] (what is there and what it can do), [`logical`] (the opened device, parent of
-//! every handle), [`handle`] and [`memory`] (owners of handles), [`pipeline`] and [`cache`]
-//! (kernels), [`rules`] (what a recording must satisfy), [`slot`] (resources that submissions
-//! reuse), [`descriptors`] and [`encode`] (a recording as command buffers), [`flight`] (from
-//! submission to outcome) with [`clock`], [`parts`] and [`open`] (the trait's implementation).
+//! The files stand on one another in this order: `instance` with `messenger` (loader, layers,
+//! messages), `physical` with `features` (what is there and what it can do), `logical` (the opened
+//! device, parent of every handle), `handle` and `memory` (owners of handles), `pipeline` and
+//! `cache` (kernels), `rules` (what a recording must satisfy), `slot` (resources that submissions
+//! reuse), `descriptors` and `encode` (a recording as command buffers), `flight` with `clock` (from
+//! submission to outcome), `parts` and `open` (the trait's implementation).
 //!
 //! This is the only module of the crate with `unsafe` code. Each block names the rule of the
 //! Vulkan specification that it relies on. No handle leaves the module. Every owner of a handle
