@@ -4,6 +4,7 @@
 
 mod broadcast;
 mod case;
+mod nearest;
 mod plan;
 mod problem;
 mod record;
@@ -16,6 +17,7 @@ pub mod matmul;
 mod tests;
 
 pub use case::{Case, CaseError, Cases};
+pub use nearest::nearest;
 pub use plan::{Dispatch, Plan, PushValue, Scratch, Step, Target, Unsupported};
 pub use problem::Problem;
 pub use record::{
