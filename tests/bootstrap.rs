@@ -40,9 +40,7 @@ struct Outcome {
 impl Machine {
     /// A machine with Rust, a plain system and nothing that the lab needs.
     fn bare(os_release: &str) -> Self {
-        let machine = Self {
-            folder: TempDir::new().expect("temporary folder"),
-        };
+        let machine = Self { folder: TempDir::new().expect("temporary folder") };
         let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
         for name in ["vklab", "Cargo.lock"] {
             machine.write(&format!("repo/{name}"), "");
@@ -51,10 +49,7 @@ impl Machine {
         // Scripts, not links: a test that replaces one must not write through to the real tool.
         for tool in PLAIN_TOOLS {
             let real = ["/usr/bin", "/bin"].map(|folder| Path::new(folder).join(tool));
-            let real = real
-                .iter()
-                .find(|path| path.exists())
-                .expect("an ordinary tool");
+            let real = real.iter().find(|path| path.exists()).expect("an ordinary tool");
             machine.program(tool, &format!("exec {} \"$@\"", real.display()));
         }
         machine.write("root/etc/os-release", os_release);
@@ -89,10 +84,7 @@ impl Machine {
     /// A machine where nothing is missing.
     fn ready() -> Self {
         let machine = Self::equipped();
-        machine.write(
-            &format!("{}/libshaderc_combined.a", shaderc_folder()),
-            "archive",
-        );
+        machine.write(&format!("{}/libshaderc_combined.a", shaderc_folder()), "archive");
         machine
     }
 
@@ -108,11 +100,8 @@ impl Machine {
 
     fn program(&self, name: &str, body: &str) {
         self.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{body}\n"));
-        fs::set_permissions(
-            self.path("bin").join(name),
-            PermissionsExt::from_mode(0o755),
-        )
-        .expect("chmod");
+        fs::set_permissions(self.path("bin").join(name), PermissionsExt::from_mode(0o755))
+            .expect("chmod");
     }
 
     fn read(&self, name: &str) -> String {
@@ -148,18 +137,13 @@ impl Machine {
 fn locked_shaderc_version() -> String {
     let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock"))
         .expect("Cargo.lock");
-    let after = lock
-        .split("name = \"shaderc-sys\"\nversion = \"")
-        .nth(1)
-        .expect("shaderc-sys is locked");
+    let after =
+        lock.split("name = \"shaderc-sys\"\nversion = \"").nth(1).expect("shaderc-sys is locked");
     after.split('"').next().expect("a version").to_owned()
 }
 
 fn shaderc_folder() -> String {
-    format!(
-        "cache/shaderc-{}-x86_64-unknown-linux-gnu/lib",
-        locked_shaderc_version()
-    )
+    format!("cache/shaderc-{}-x86_64-unknown-linux-gnu/lib", locked_shaderc_version())
 }
 
 #[track_caller]
@@ -197,16 +181,11 @@ fn dry_run_shows_every_step_and_changes_nothing() {
 #[test]
 fn backports_come_from_the_mirror_and_key_of_debians_own_source() {
     let machine = Machine::debian_12("");
-    machine.write(
-        "debian.sources",
-        "Types: deb\nSigned-By: /usr/share/keyrings/own.gpg\n",
-    );
+    machine.write("debian.sources", "Types: deb\nSigned-By: /usr/share/keyrings/own.gpg\n");
     let file = machine.path("debian.sources");
     let foreign = "Docker|main|bookworm|bookworm|https://docker.example/debian/|/nowhere:1";
-    let own = format!(
-        "Debian|main|stable|bookworm|http://mirror.example/deb/|{}:1",
-        file.display()
-    );
+    let own =
+        format!("Debian|main|stable|bookworm|http://mirror.example/deb/|{}:1", file.display());
     machine.write("sources", &format!("{foreign}\n{own}\n"));
     let outcome = machine.run(&["--dry-run", "setup"]);
     assert_has(
@@ -244,10 +223,7 @@ fn a_source_is_not_added_without_consent() {
         "mesa-vulkan-drivers/bookworm-backports",
     ];
     let places: Vec<_> = order.iter().map(|part| calls.find(part)).collect();
-    assert!(
-        places.is_sorted() && places.iter().all(Option::is_some),
-        "{calls}"
-    );
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{calls}");
 }
 
 #[test]
@@ -275,11 +251,8 @@ fn an_old_lavapipe_is_replaced_unless_a_gpu_is_there() {
     machine.write("root/etc/os-release", DEBIAN_12);
     machine.program("apt-get", "");
     let lavapipe = machine.path("root/usr/share/vulkan/icd.d/lvp_icd.json");
-    fs::rename(
-        machine.path("root/usr/share/vulkan/icd.d/nvidia_icd.json"),
-        &lavapipe,
-    )
-    .expect("rename");
+    fs::rename(machine.path("root/usr/share/vulkan/icd.d/nvidia_icd.json"), &lavapipe)
+        .expect("rename");
     let query = format!(
         "case $1 in -W) echo 'installed 22.3.6-1' ;; *) echo {} ;; esac",
         lavapipe.display()
@@ -356,10 +329,7 @@ fn arguments_reach_the_lab_unchanged_and_alone_on_standard_output() {
     assert_eq!(outcome.stdout, "lab: <check> <a b> <--dry-run> <*>");
 
     machine.run(&["test", "soft max", "--", "--nocapture"]);
-    assert_has(
-        &machine.read("calls"),
-        "cargo test --release soft max -- --nocapture",
-    );
+    assert_has(&machine.read("calls"), "cargo test --release soft max -- --nocapture");
 }
 
 #[test]
@@ -373,10 +343,7 @@ fn shaderc_is_built_once_in_the_locked_version() {
     let outcome = machine.run(&["setup"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     assert_has(&outcome.stderr, "shaderc took 0 min");
-    assert_has(
-        &machine.read("calls"),
-        &format!("version = \"={}\"", locked_shaderc_version()),
-    );
+    assert_has(&machine.read("calls"), &format!("version = \"={}\"", locked_shaderc_version()));
     assert_eq!(machine.read(&library), "archive\n");
     assert_eq!(
         fs::read_dir(machine.path("cache")).expect("cache").count(),
@@ -392,31 +359,19 @@ fn shaderc_is_built_once_in_the_locked_version() {
 #[test]
 fn cargos_configuration_follows_the_cache_but_never_replaces_the_users_own() {
     let machine = Machine::ready();
-    let setting = format!(
-        "SHADERC_LIB_DIR = \"{}\"",
-        machine.path(&shaderc_folder()).display()
-    );
+    let setting = format!("SHADERC_LIB_DIR = \"{}\"", machine.path(&shaderc_folder()).display());
     machine.run(&["setup"]);
     let written = machine.read("repo/.cargo/config.toml");
     assert_has(&written, &format!("[env]\n{setting}\n"));
 
-    machine.write(
-        "repo/.cargo/config.toml",
-        &written.replace("cache", "elsewhere"),
-    );
+    machine.write("repo/.cargo/config.toml", &written.replace("cache", "elsewhere"));
     machine.run(&["setup"]);
     assert_eq!(machine.read("repo/.cargo/config.toml"), written);
 
     machine.write("repo/.cargo/config.toml", "[build]\njobs = 1\n");
     let outcome = machine.run(&["check"]);
-    assert_eq!(
-        machine.read("repo/.cargo/config.toml"),
-        "[build]\njobs = 1\n"
-    );
+    assert_eq!(machine.read("repo/.cargo/config.toml"), "[build]\njobs = 1\n");
     assert_has(&outcome.stderr, &setting);
     let folder = machine.path(&shaderc_folder());
-    assert_has(
-        &machine.read("calls"),
-        &format!("SHADERC_LIB_DIR={}", folder.display()),
-    );
+    assert_has(&machine.read("calls"), &format!("SHADERC_LIB_DIR={}", folder.display()));
 }

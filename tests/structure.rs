@@ -114,7 +114,8 @@ fn every_kernel_is_used_and_says_what_it_does() {
     for kernel in files(&glsl, "comp") {
         let path = kernel.strip_prefix(&glsl).expect("below glsl").to_string_lossy().into_owned();
         let stem = kernel.file_stem().expect("a name").to_string_lossy();
-        let named = sources.contains(&format!("\"{path}\"")) || sources.contains(&format!("\"{stem}\""));
+        let named =
+            sources.contains(&format!("\"{path}\"")) || sources.contains(&format!("\"{stem}\""));
         assert!(named, "{path} is used by nobody");
         let text = fs::read_to_string(&kernel).expect("text");
         let second = text.lines().nth(1).unwrap_or_default();

@@ -549,10 +549,7 @@ fn memory_runs_out_with_an_error() {
 fn no_driver_says_how_to_get_one() {
     if std::env::var_os(CHILD).is_none() {
         // Loaders know one or the other.
-        let nowhere = [
-            ("VK_DRIVER_FILES", "/nowhere"),
-            ("VK_ICD_FILENAMES", "/nowhere"),
-        ];
+        let nowhere = [("VK_DRIVER_FILES", "/nowhere"), ("VK_ICD_FILENAMES", "/nowhere")];
         let text = in_child("no_driver_says_how_to_get_one", &nowhere, "said so");
         assert!(text.contains("said so"), "{text}");
         return;
@@ -566,23 +563,13 @@ fn no_driver_says_how_to_get_one() {
 fn a_missing_validation_layer_says_how_to_get_it() {
     if std::env::var_os(CHILD).is_none() {
         let nowhere = [("VK_LAYER_PATH", "/nowhere")];
-        let text = in_child(
-            "a_missing_validation_layer_says_how_to_get_it",
-            &nowhere,
-            "said so",
-        );
+        let text = in_child("a_missing_validation_layer_says_how_to_get_it", &nowhere, "said so");
         assert!(text.contains("said so"), "{text}");
         return;
     }
-    let options = OpenOptions {
-        validate: Validation::On,
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { validate: Validation::On, ..OpenOptions::default() };
     let error = open(&lavapipe(), &options).expect_err("no layer can be found");
-    assert!(
-        error.to_string().contains("vulkan-validationlayers"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("vulkan-validationlayers"), "{error}");
     println!("said so");
 }
 
@@ -591,8 +578,6 @@ fn a_device_can_move_to_another_thread() {
     let mut device = device();
     let x = device.allocate("x", 4).expect("allocates");
     let commands = vec![upload(x, &[3]), Command::Barrier, download(x, 0, 4)];
-    let got = std::thread::spawn(move || run(&mut device, commands))
-        .join()
-        .expect("runs");
+    let got = std::thread::spawn(move || run(&mut device, commands)).join().expect("runs");
     assert_eq!(words(&got.downloads[0]), [3]);
 }

@@ -90,11 +90,11 @@ fn draw(builtin: Builtin) -> Vec<f64> {
     let mut point = |at: usize| match builtin {
         Builtin::Div => signed_exponential(&mut stream, 20.0),
         Builtin::Sqrt | Builtin::InverseSqrt => signed_exponential(&mut stream, 60.0).abs(),
-        Builtin::Log if at % 2 == 0 => stream.uniform(0.25, 4.0),
+        Builtin::Log if at.is_multiple_of(2) => stream.uniform(0.25, 4.0),
         Builtin::Log => signed_exponential(&mut stream, 80.0).abs(),
-        Builtin::Exp if at % 2 == 0 => stream.uniform(-2.0, 2.0),
+        Builtin::Exp if at.is_multiple_of(2) => stream.uniform(-2.0, 2.0),
         Builtin::Exp => stream.uniform(-87.0, 88.0),
-        Builtin::Tanh if at % 2 == 0 => stream.uniform(-1.0, 1.0),
+        Builtin::Tanh if at.is_multiple_of(2) => stream.uniform(-1.0, 1.0),
         Builtin::Tanh => stream.uniform(-12.0, 12.0),
     };
     (0..POINTS).map(&mut point).collect()

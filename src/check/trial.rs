@@ -1,6 +1,6 @@
 //! A trial: the buffers of one run of a variant, and what they should hold afterwards.
 
-use crate::numeric::{Bounded, Domain, ErrorModel, F32_EPS, Regime, Stream};
+use crate::numeric::{Bounded, Domain, ErrorModel, F32_EPS, Regime, Stream, Structure};
 use crate::ops::{Case, Gradient, Op, Operand, Pass, Problem, Role};
 use crate::tensor::{Dtype, Tensor};
 
@@ -67,7 +67,7 @@ pub fn draw_inputs(op: &'static Op, case: &Case) -> Vec<Tensor> {
 #[must_use]
 pub(super) fn bounded<'m>(
     tensor: &Tensor,
-    regime: Regime,
+    structure: Structure,
     model: &'m ErrorModel,
 ) -> Vec<Bounded<'m>> {
     let flushed = if tensor.dtype() == Dtype::F16 { 2f64.powi(-14) } else { 0.0 };
@@ -76,7 +76,7 @@ pub(super) fn bounded<'m>(
         .into_iter()
         .map(|v| {
             let error = if v.abs() < flushed { v.abs() } else { 0.0 };
-            Bounded::exact(v, model, regime.structure()).with_error(error)
+            Bounded::exact(v, model, structure).with_error(error)
         })
         .collect()
 }
@@ -95,7 +95,8 @@ impl Trial {
     #[must_use]
     pub fn forward(op: &'static Op, case: &Case, inputs: &[Tensor], model: &ErrorModel) -> Self {
         let problem = case.problem(op);
-        let exact: Vec<_> = inputs.iter().map(|x| bounded(x, case.regime, model)).collect();
+        let exact: Vec<_> =
+            inputs.iter().map(|x| bounded(x, case.regime.structure(), model)).collect();
         let outputs = op.reference.forward_bounded(&problem, &exact);
         let expected = problem
             .outputs()
@@ -116,13 +117,18 @@ impl Trial {
     ) -> Self {
         let problem = case.problem(op);
         let inputs = draw_inputs(op, case);
-        let exact: Vec<_> = inputs.iter().map(|x| bounded(x, case.regime, model)).collect();
+        let exact: Vec<_> =
+            inputs.iter().map(|x| bounded(x, case.regime.structure(), model)).collect();
         let (saved, outputs) = saved_outputs(&problem, &inputs, case.regime, model);
         let cotangents: Vec<Tensor> = problem
             .outputs()
             .map(|operand| draw_cotangent(&problem, case, operand, cotangent))
             .collect();
-        let weights: Vec<_> = cotangents.iter().map(|w| bounded(w, case.regime, model)).collect();
+        let structure = match cotangent {
+            Cotangent::Draw(_) | Cotangent::SumOfTwo | Cotangent::Scaled(_) => Structure::Random,
+            Cotangent::LastOnly | Cotangent::Ones | Cotangent::Zero => Structure::Structured,
+        };
+        let weights: Vec<_> = cotangents.iter().map(|w| bounded(w, structure, model)).collect();
         let gradients = op.reference.vjp_bounded(&problem, &exact, &outputs, &weights);
 
         let mut slots: Vec<Slot> =
@@ -144,8 +150,11 @@ impl Trial {
                 let factor = ErrorModel::sum_factor(case.regime.structure(), terms) * F32_EPS;
                 for (at, before) in start.values().into_iter().enumerate() {
                     want.values[at] += before;
-                    // Every addition on the way rounds a number that contains what was there.
-                    want.bounds[at] += factor * before.abs();
+                    // Every addition on the way rounds a number that contains what was there, and
+                    // the last one the result.
+                    let rounded = 2.0 * F32_EPS * want.values[at].abs();
+                    want.bounds[at] +=
+                        if before == 0.0 { 0.0 } else { factor * before.abs() + rounded };
                 }
                 slots.push(Slot::in_out(&name, &start));
             } else {
@@ -176,25 +185,27 @@ pub(super) fn forward_slots(problem: &Problem<'_>, inputs: &[Tensor]) -> Vec<Slo
 }
 
 /// What the forward leaves for the VJP: rounded to storage for the kernel, and for the reference
-/// with the distance between the stored and the exact value as its error, so that a VJP may use
-/// the output or recompute it.
+/// with the distance to the stored value or the error of recomputing it, whichever is larger, so
+/// that a VJP may use the output or compute it again.
 fn saved_outputs<'m>(
     problem: &Problem<'_>,
     inputs: &[Tensor],
     regime: Regime,
     model: &'m ErrorModel,
 ) -> (Vec<Tensor>, Vec<Vec<Bounded<'m>>>) {
-    let values: Vec<Vec<f64>> = inputs.iter().map(Tensor::values).collect();
-    let exact = problem.op.reference.forward(problem, &values);
+    let given: Vec<_> = inputs.iter().map(|x| bounded(x, regime.structure(), model)).collect();
+    let exact = problem.op.reference.forward_bounded(problem, &given);
     let mut saved = Vec::new();
     let mut outputs = Vec::new();
-    for (operand, exact) in problem.outputs().zip(&exact) {
-        let tensor = Tensor::new(problem.dtype_of(operand), &(operand.shape)(problem), exact);
-        let with_distance = tensor.values().into_iter().zip(exact).map(|(stored, exact)| {
-            let distance = if stored == *exact { 0.0 } else { (stored - exact).abs() };
-            Bounded::exact(*exact, model, regime.structure()).with_error(distance)
+    for (operand, exact) in problem.outputs().zip(exact) {
+        let values: Vec<f64> = exact.iter().map(|y| y.value).collect();
+        let tensor = Tensor::new(problem.dtype_of(operand), &(operand.shape)(problem), &values);
+        let stored = tensor.values().into_iter().zip(exact).map(|(stored, exact)| {
+            let equal = stored == exact.value;
+            let distance = if equal { 0.0 } else { (stored - exact.value).abs() };
+            exact.with_error(exact.error.max(distance))
         });
-        outputs.push(with_distance.collect());
+        outputs.push(stored.collect());
         saved.push(tensor);
     }
     (saved, outputs)

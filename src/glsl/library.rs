@@ -5,7 +5,9 @@ use super::{GlslError, Includes, Source};
 /// Every file of `glsl/include` by its name, sorted; a test holds the table to the folder.
 pub const LIBRARY: &[(&str, &str)] = &[
     ("element.glsl", include_str!("../../glsl/include/element.glsl")),
+    ("erf.glsl", include_str!("../../glsl/include/erf.glsl")),
     ("flat.glsl", include_str!("../../glsl/include/flat.glsl")),
+    ("gelu.glsl", include_str!("../../glsl/include/gelu.glsl")),
 ];
 
 /// The files of [`LIBRARY`], shown in messages as `include/<name>`.

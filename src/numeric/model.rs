@@ -59,7 +59,7 @@ impl Builtin {
             Self::Log if (0.5..=2.0).contains(&x) => 1.0 / 2_097_152.0,
             Self::Log => 6.0 * u * y.abs(),
             // Past 10 the quotient is 1 to the last digit, whatever the exponentials lost.
-            Self::Tanh => (18.0 + 8.0 * x.abs().min(10.0)) * u,
+            Self::Tanh => (21.0 + 8.0 * x.abs().min(10.0)) * u,
         }
     }
 }

@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
-/// A ChaCha stream keyed by a seed and a path of names, such as op, case and operand. The mapping
+/// A `ChaCha` stream keyed by a seed and a path of names, such as op, case and operand. The mapping
 /// from bits to numbers is our own, so that no library's update changes a test's data.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);

@@ -142,6 +142,10 @@ impl Case {
                 regimes.iter().for_each(|r| push(&primes, &attributes, op.dtypes[0], *r));
             }
         }
+        // All at once: switches such as two transpositions interact.
+        let last: Vec<f64> =
+            op.attributes.iter().filter_map(|a| a.values.last().copied()).collect();
+        shapes.iter().for_each(|s| push(s, &last, op.dtypes[0], regimes[0]));
         for dtype in &op.dtypes[1..] {
             shapes.iter().for_each(|s| push(s, &defaults, *dtype, regimes[0]));
             regimes.iter().for_each(|r| push(&primes, &defaults, *dtype, *r));

@@ -4,14 +4,25 @@
 
 mod broadcast;
 mod case;
+mod elementwise;
 mod nearest;
 mod plan;
 mod problem;
 mod record;
 mod reference;
 
+pub mod adamw;
 pub mod add;
+pub mod bias_add;
+pub mod embedding;
+pub mod exp;
+pub mod gelu_erf;
+pub mod gelu_tanh;
 pub mod matmul;
+pub mod mul;
+pub mod relu;
+pub mod scale;
+pub mod sgd;
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +37,20 @@ pub use record::{
 pub use reference::{Formula, Reference};
 
 /// Every op that comes with the lab, sorted by name.
-pub const ALL: &[&Op] = &[&add::OP, &matmul::OP];
+pub const ALL: &[&Op] = &[
+    &adamw::OP,
+    &add::OP,
+    &bias_add::OP,
+    &embedding::OP,
+    &exp::OP,
+    &gelu_erf::OP,
+    &gelu_tanh::OP,
+    &matmul::OP,
+    &mul::OP,
+    &relu::OP,
+    &scale::OP,
+    &sgd::OP,
+];
 
 /// The op of that name.
 #[must_use]

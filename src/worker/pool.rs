@@ -208,8 +208,8 @@ impl Live {
                 while let Ok(count @ 1..) = stderr.read(&mut chunk) {
                     let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
                     kept.push_str(&String::from_utf8_lossy(&chunk[..count]));
-                    let from = kept.floor_char_boundary(kept.len().saturating_sub(2000));
-                    kept.drain(..from);
+                    let surplus = kept.chars().count().saturating_sub(2000);
+                    *kept = kept.chars().skip(surplus).collect();
                 }
             });
         }

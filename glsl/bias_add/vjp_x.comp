@@ -1,0 +1,12 @@
+#version 450
+// gx = gy. One invocation per element.
+#include "element.glsl"
+#include "flat.glsl"
+layout(binding = 0) readonly buffer Gy { ELEMENT gy[]; };
+layout(binding = 1) writeonly buffer Gx { ELEMENT gx[]; };
+layout(push_constant) uniform Push { uint len; };
+
+void main() {
+    uint i = flat_invocation();
+    if (i < len) gx[i] = gy[i];
+}

@@ -1,0 +1,15 @@
+#version 450
+// gx = gy times the slope of GeLU through erf. One invocation per element.
+#include "element.glsl"
+#include "flat.glsl"
+#include "gelu.glsl"
+layout(binding = 0) readonly buffer X { ELEMENT x[]; };
+layout(binding = 1) readonly buffer Gy { ELEMENT gy[]; };
+layout(binding = 2) writeonly buffer Gx { ELEMENT gx[]; };
+layout(push_constant) uniform Push { uint len; };
+
+void main() {
+    uint i = flat_invocation();
+    if (i >= len) return;
+    gx[i] = ELEMENT(float(gy[i]) * gelu_erf_slope(float(x[i])));
+}

@@ -1,0 +1,15 @@
+#version 450
+// p -= lr (g + decay p). One invocation per four consecutive elements.
+#include "element.glsl"
+#include "flat.glsl"
+layout(binding = 0) buffer P { ELEMENT p[]; };
+layout(binding = 1) readonly buffer G { ELEMENT g[]; };
+layout(push_constant) uniform Push { uint len; float lr, decay; };
+
+void main() {
+    uint first = flat_invocation() * 4;
+    if (first >= len) return;
+    for (uint i = first; i < min(first + 4, len); i++) {
+        p[i] = ELEMENT(float(p[i]) - lr * (float(g[i]) + decay * float(p[i])));
+    }
+}
