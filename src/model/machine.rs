@@ -138,7 +138,8 @@ impl Operands {
     ) -> Vec<Vec<S>> {
         let attributes = node.attributes_at(step);
         let problem = node.problem(&attributes);
-        let all = |ids: &[TensorId]| -> Vec<Vec<S>> { ids.iter().map(|id| contents(*id)).collect() };
+        let all =
+            |ids: &[TensorId]| -> Vec<Vec<S>> { ids.iter().map(|id| contents(*id)).collect() };
         let reference = node.op.reference;
         match node.pass {
             Pass::Forward => S::forward(reference, &problem, &all(&self.inputs)),

@@ -73,8 +73,7 @@ impl<'a> OnDevice<'a> {
                 let is_exact = exact.iter().any(|name| name == scratch.name);
                 let handle =
                     machine.allocate(scratch.name, scratch.dtype, scratch.len, is_exact)?;
-                let placed =
-                    Placed { handle, access: Access::ReadWrite, dtype: scratch.dtype };
+                let placed = Placed { handle, access: Access::ReadWrite, dtype: scratch.dtype };
                 if let Some(last) = machine.scratch.last_mut() {
                     last.insert(scratch.name.to_owned(), placed);
                 }
@@ -83,16 +82,10 @@ impl<'a> OnDevice<'a> {
         Ok(machine)
     }
 
-    /// What the ledger saw so far.
+    /// Frees the buffers; returns what the ledger saw and the messages of the validation layer.
     #[must_use]
-    pub fn findings(&self) -> &[MemoryFinding] {
-        &self.findings
-    }
-
-    /// Messages of the validation layer so far.
-    #[must_use]
-    pub fn messages(&self) -> &[String] {
-        &self.messages
+    pub fn close(mut self) -> (Vec<MemoryFinding>, Vec<String>) {
+        (std::mem::take(&mut self.findings), std::mem::take(&mut self.messages))
     }
 
     fn allocate(
@@ -249,12 +242,7 @@ impl Drop for OnDevice<'_> {
     }
 }
 
-fn plan(
-    session: &Session,
-    node: &Node,
-    variant: &Variant,
-    step: u32,
-) -> Result<Plan, CheckError> {
+fn plan(session: &Session, node: &Node, variant: &Variant, step: u32) -> Result<Plan, CheckError> {
     let limits = session.info().limits;
     let target = Target { limits: &limits, workgroup: variant.workgroups[0] };
     let attributes = node.attributes_at(step);

@@ -49,9 +49,9 @@ impl Swap {
     /// No `=`; an op, pass or variant that doesn't exist, with the nearest names.
     pub fn parse(text: &str) -> Result<Self, SwapError> {
         let fail = |reason: String, nearest| SwapError { text: text.to_owned(), reason, nearest };
-        let (subject, way) = text.split_once('=').ok_or_else(|| {
-            fail("expected OP=VARIANT or OP=reference".to_owned(), Vec::new())
-        })?;
+        let (subject, way) = text
+            .split_once('=')
+            .ok_or_else(|| fail("expected OP=VARIANT or OP=reference".to_owned(), Vec::new()))?;
         let (name, pass) = match subject.split_once('.') {
             None => (subject, None),
             Some((name, "forward")) => (name, Some(Pass::Forward)),
@@ -76,6 +76,12 @@ impl Swap {
         Ok(Self { op, pass: Some(variant.pass), way: Way::Kernels(variant) })
     }
 
+    /// Whether it replaces anything of the tape.
+    #[must_use]
+    pub fn is_used_by(&self, tape: &Tape) -> bool {
+        tape.nodes().iter().any(|node| self.concerns(node))
+    }
+
     fn concerns(&self, node: &Node) -> bool {
         self.op.name == node.op.name && self.pass.is_none_or(|pass| pass == node.pass)
     }
@@ -90,7 +96,7 @@ impl Swap {
 /// When an op of the tape has no variant for its pass.
 pub fn ways(tape: &Tape, swaps: &[Swap]) -> Result<Vec<Way>, SwapError> {
     for swap in swaps {
-        if !tape.nodes().iter().any(|node| swap.concerns(node)) {
+        if !swap.is_used_by(tape) {
             let mut used: Vec<&str> = tape.nodes().iter().map(|node| node.op.name).collect();
             used.sort_unstable();
             used.dedup();

@@ -143,19 +143,8 @@ impl Tape {
     }
 
     /// Declares a tensor.
-    pub fn declare(
-        &mut self,
-        name: &str,
-        dtype: Dtype,
-        shape: &[usize],
-        life: Life,
-    ) -> TensorId {
-        self.tensors.push(Declared {
-            name: name.to_owned(),
-            dtype,
-            shape: shape.to_vec(),
-            life,
-        });
+    pub fn declare(&mut self, name: &str, dtype: Dtype, shape: &[usize], life: Life) -> TensorId {
+        self.tensors.push(Declared { name: name.to_owned(), dtype, shape: shape.to_vec(), life });
         TensorId(self.tensors.len() - 1)
     }
 
