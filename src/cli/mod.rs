@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::check::CheckError;
 use crate::device::DeviceError;
 use crate::memory::LedgerOptions;
-use crate::model::{SwapError, TrainError};
+use crate::model::SwapError;
 use crate::ops::CaseError;
 use crate::run::{RunError, TargetsError};
 use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
@@ -42,8 +42,6 @@ enum CliError {
     Check(#[from] CheckError),
     #[error(transparent)]
     Swap(#[from] SwapError),
-    #[error(transparent)]
-    Train(#[from] TrainError),
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]

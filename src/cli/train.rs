@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::memory::{LedgerOptions, MemoryFinding};
 use crate::model::{
-    ALLOWED_SPREADS, CLASSES, Digits, Optimizer, PARAMETERS, PIXELS, Recipe, Report,
-    ScaledGradient, Swap, Truth, train_on_device,
+    ALLOWED_SPREADS, CLASSES, Digits, Optimizer, PARAMETERS, PIXELS, Perceptron, Recipe, Report,
+    ScaledGradient, Swap, Truth, check_swaps, train_on_device,
 };
 use crate::ops::nearest;
 use crate::worker::{Choice, choose, open_session};
@@ -120,14 +120,18 @@ pub(super) fn train(options: &TrainOptions) -> Result<Ending, CliError> {
     let chosen = choose(&options.device, validation(options.validate))?;
     let seed = options.seed.unwrap_or_else(rand::random);
     let steps = options.epochs.map_or(options.steps, |n| n * (images / options.batch));
-    let recipes = options.optimizer.optimizers().into_iter().map(|optimizer| Recipe {
+    let recipe = |optimizer| Recipe {
         optimizer,
         hidden: options.hidden,
         batch: options.batch,
         steps,
         seed,
-    });
+    };
+    let recipes: Vec<Recipe> = options.optimizer.optimizers().into_iter().map(recipe).collect();
+    let models: Vec<Perceptron> = recipes.iter().map(|recipe| recipe.model(None)).collect();
+    check_swaps(&swaps, &models.iter().map(|model| &model.tape).collect::<Vec<_>>())?;
     let truths: Vec<(Recipe, Truth)> = recipes
+        .into_iter()
         .map(|recipe| {
             let truth = Truth::new(&recipe, &digits, options.host_runs);
             (recipe, truth)

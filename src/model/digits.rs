@@ -4,31 +4,17 @@ use std::convert::Infallible;
 use std::num::NonZero;
 use std::thread;
 
-use thiserror::Error;
-
 use super::curve::{Band, Distance, furthest_apart, relative_difference};
 use super::data::{Digits, Examples};
 use super::host::Host;
 use super::machine::HostScalar;
 use super::on_device::OnDevice;
 use super::perceptron::{PARAMETERS, Perceptron, ScaledGradient};
-use super::swap::{Swap, SwapError, ways};
+use super::swap::{Swap, ways};
 use super::train::{Recipe, Trained, answering, count_right, train};
 use crate::check::{CheckError, Session};
 use crate::memory::MemoryFinding;
 use crate::numeric::{Order, Shuffled};
-
-/// Why a training could not be carried out.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum TrainError {
-    /// A swap of an op that the model doesn't use.
-    #[error(transparent)]
-    Swap(#[from] SwapError),
-    /// The device or a kernel.
-    #[error(transparent)]
-    Check(#[from] CheckError),
-}
 
 /// What a training should look like, whichever device it is held against.
 #[derive(Clone, Debug)]
@@ -45,7 +31,7 @@ impl Truth {
     /// Trains on the host: once in f64 and `host_runs` times in f32 with shuffled sums.
     #[must_use]
     pub fn new(recipe: &Recipe, digits: &Digits, host_runs: usize) -> Self {
-        let model = Perceptron::learning(recipe.batch, recipe.hidden, recipe.optimizer, None);
+        let model = recipe.model(None);
         let batches = recipe.batches(&digits.training);
         let trained = on_host(&model, recipe, &batches, |x: f64| x);
         let answers = answering(recipe, digits);
@@ -131,7 +117,7 @@ impl Report {
 /// Trains on the session's device and tells each step's loss as soon as it is there.
 ///
 /// # Errors
-/// A swap that doesn't fit the model; whatever keeps the device from training it.
+/// Whatever keeps the device from training the model.
 pub fn train_on_device(
     session: &mut Session,
     recipe: &Recipe,
@@ -140,20 +126,15 @@ pub fn train_on_device(
     swaps: &[Swap],
     fault: Option<&ScaledGradient>,
     tell: &mut dyn FnMut(usize, f64),
-) -> Result<Report, TrainError> {
-    let model = Perceptron::learning(recipe.batch, recipe.hidden, recipe.optimizer, fault);
-    let chosen = ways(&model.tape, swaps)?;
+) -> Result<Report, CheckError> {
+    let model = recipe.model(fault);
     let batches = recipe.batches(&digits.training);
-    let mut device = OnDevice::new(session, &model.tape, chosen)?;
+    let mut device = OnDevice::new(session, &model.tape, ways(&model.tape, swaps))?;
     let trained = train(&mut device, &model, recipe, &batches, tell)?;
     let (mut findings, mut messages) = device.close();
 
     let answers = answering(recipe, digits);
-    // The ops of the answer are among those of the training, but not every swap concerns them.
-    let concerned: Vec<Swap> =
-        swaps.iter().filter(|swap| swap.is_used_by(&answers.tape)).copied().collect();
-    let chosen = ways(&answers.tape, &concerned)?;
-    let mut device = OnDevice::new(session, &answers.tape, chosen)?;
+    let mut device = OnDevice::new(session, &answers.tape, ways(&answers.tape, swaps))?;
     let right = count_right(&mut device, &answers, &trained.parameters, &digits.held_out)?;
     let (more_findings, more_messages) = device.close();
     findings.extend(more_findings);

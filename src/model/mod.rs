@@ -17,11 +17,11 @@ mod train;
 
 pub use curve::{ALLOWED_SPREADS, Band, Distance, furthest_apart, relative_difference};
 pub use data::{CLASSES, Digits, Examples, PIXELS};
-pub use digits::{Report, TrainError, Truth, train_on_device};
+pub use digits::{Report, Truth, train_on_device};
 pub use host::Host;
 pub use machine::{HostScalar, Machine};
 pub use on_device::OnDevice;
 pub use perceptron::{Optimizer, PARAMETERS, Parameter, Perceptron, ScaledGradient};
-pub use swap::{Swap, SwapError, Way, ways};
+pub use swap::{Swap, SwapError, Way, check_swaps, ways};
 pub use tape::{Declared, Life, Node, Tape, TensorId, Value};
 pub use train::{Recipe, Trained, answering, count_right, train};

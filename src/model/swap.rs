@@ -76,9 +76,7 @@ impl Swap {
         Ok(Self { op, pass: Some(variant.pass), way: Way::Kernels(variant) })
     }
 
-    /// Whether it replaces anything of the tape.
-    #[must_use]
-    pub fn is_used_by(&self, tape: &Tape) -> bool {
+    fn is_used_by(&self, tape: &Tape) -> bool {
         tape.nodes().iter().any(|node| self.concerns(node))
     }
 
@@ -87,26 +85,31 @@ impl Swap {
     }
 }
 
-/// The way of every node: the plainest variant unless a swap says otherwise, the last one winning.
+/// Whether every swap replaces something in one of the tapes.
 ///
 /// # Errors
-/// A swap of an op that the tape doesn't use, with those that it uses.
+/// A swap of an op that none of them uses, with those that they use.
+pub fn check_swaps(swaps: &[Swap], tapes: &[&Tape]) -> Result<(), SwapError> {
+    let unused = swaps.iter().find(|swap| !tapes.iter().any(|tape| swap.is_used_by(tape)));
+    let Some(swap) = unused else { return Ok(()) };
+    let nodes = tapes.iter().flat_map(|tape| tape.nodes());
+    let mut used: Vec<&str> = nodes.map(|node| node.op.name).collect();
+    used.sort_unstable();
+    used.dedup();
+    Err(SwapError {
+        text: swap.to_string(),
+        reason: format!("the model doesn't use it; it uses {}", used.join(", ")),
+        nearest: Vec::new(),
+    })
+}
+
+/// The way of every node: the plainest variant unless a swap says otherwise, the last one winning.
+/// Swaps of what the tape doesn't use change nothing.
 ///
 /// # Panics
 /// When an op of the tape has no variant for its pass.
-pub fn ways(tape: &Tape, swaps: &[Swap]) -> Result<Vec<Way>, SwapError> {
-    for swap in swaps {
-        if !swap.is_used_by(tape) {
-            let mut used: Vec<&str> = tape.nodes().iter().map(|node| node.op.name).collect();
-            used.sort_unstable();
-            used.dedup();
-            return Err(SwapError {
-                text: swap.to_string(),
-                reason: format!("the model doesn't use it; it uses {}", used.join(", ")),
-                nearest: Vec::new(),
-            });
-        }
-    }
+#[must_use]
+pub fn ways(tape: &Tape, swaps: &[Swap]) -> Vec<Way> {
     let way = |node: &Node| {
         let plainest = || {
             let variant = node.op.variants.iter().find(|v| v.pass == node.pass);
@@ -114,7 +117,7 @@ pub fn ways(tape: &Tape, swaps: &[Swap]) -> Result<Vec<Way>, SwapError> {
         };
         swaps.iter().rev().find(|s| s.concerns(node)).map_or_else(plainest, |swap| swap.way)
     };
-    Ok(tape.nodes().iter().map(way).collect())
+    tape.nodes().iter().map(way).collect()
 }
 
 impl fmt::Display for Swap {

@@ -2,7 +2,7 @@
 
 use super::data::{CLASSES, Digits, Examples, shuffled};
 use super::machine::Machine;
-use super::perceptron::{Optimizer, Perceptron};
+use super::perceptron::{Optimizer, Perceptron, ScaledGradient};
 use super::tape::{Life, TensorId};
 use crate::numeric::Stream;
 
@@ -33,6 +33,12 @@ pub struct Trained {
 }
 
 impl Recipe {
+    /// The model with its training step, and a fault on purpose.
+    #[must_use]
+    pub fn model(&self, fault: Option<&ScaledGradient>) -> Perceptron {
+        Perceptron::learning(self.batch, self.hidden, self.optimizer, fault)
+    }
+
     /// The images of each step: the training set in a new order for every epoch, cut into batches;
     /// what is left over is not used in that epoch.
     ///
