@@ -61,7 +61,6 @@ struct Embedding;
 fn rows<S: Scalar>(index: &[S]) -> Vec<usize> {
     #[expect(
         clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
         reason = "index operands arrive as whole numbers below vocab"
     )]
     index.iter().map(|row| row.value() as usize).collect()
