@@ -11,6 +11,8 @@ use crate::ops::Cases;
 use crate::run::Shard;
 use crate::vulkan::Validation;
 
+use super::train::TrainOptions;
+
 /// A lab for GLSL compute kernels on any Vulkan device.
 #[derive(Debug, Parser)]
 #[command(name = "vklab", version, about)]
@@ -34,6 +36,8 @@ pub(super) enum Command {
     },
     /// Check kernels on devices.
     Check(CheckOptions),
+    /// Train a model made of the lab's ops on devices, and hold it against the references.
+    Train(TrainOptions),
     /// Serve a parent over standard input and output.
     #[command(hide = true)]
     Worker {

@@ -5,6 +5,7 @@ mod args;
 mod check;
 mod devices;
 mod list;
+mod train;
 
 use std::io;
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ use thiserror::Error;
 use crate::check::CheckError;
 use crate::device::DeviceError;
 use crate::memory::LedgerOptions;
+use crate::model::SwapError;
 use crate::ops::CaseError;
 use crate::run::{RunError, TargetsError};
 use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
@@ -38,6 +40,8 @@ enum CliError {
     Pool(#[from] PoolError),
     #[error(transparent)]
     Check(#[from] CheckError),
+    #[error(transparent)]
+    Swap(#[from] SwapError),
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
@@ -69,6 +73,7 @@ fn dispatch(command: Command) -> Result<Ending, CliError> {
         Command::Devices { json } => devices::devices(json),
         Command::List { targets } => list::list(&targets),
         Command::Check(options) => check::check(&options),
+        Command::Train(options) => train::train(&options),
         Command::Worker { device, validate, timeout } => {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);

@@ -4,4 +4,4 @@ mod file;
 mod plan;
 
 pub use file::{Line, RunError, RunFile, VERSION};
-pub use plan::{Shard, Targets, TargetsError, nearest, tasks};
+pub use plan::{Shard, Targets, TargetsError, tasks};
