@@ -1,6 +1,6 @@
 //! `vklab devices`.
 
-use comfy_table::{Table, presets};
+use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::vulkan;
 
@@ -18,6 +18,7 @@ pub(super) fn devices(json: bool) -> Result<Ending, CliError> {
     }
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(80);
     table.set_header(["device", "kind", "driver", "Vulkan", "subgroup", "f16", "atomic f32"]);
     let word = |has: bool| if has { "yes" } else { "no" };
     for device in &found {

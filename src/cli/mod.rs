@@ -4,6 +4,7 @@
 mod args;
 mod check;
 mod devices;
+mod explain;
 mod list;
 
 use std::io;
@@ -16,7 +17,7 @@ use crate::check::CheckError;
 use crate::device::DeviceError;
 use crate::memory::LedgerOptions;
 use crate::ops::CaseError;
-use crate::run::{RunError, TargetsError};
+use crate::run::{ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
@@ -34,6 +35,8 @@ enum CliError {
     Case(#[from] CaseError),
     #[error(transparent)]
     Run(#[from] RunError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
     #[error(transparent)]
     Pool(#[from] PoolError),
     #[error(transparent)]
@@ -69,11 +72,13 @@ fn dispatch(command: Command) -> Result<Ending, CliError> {
         Command::Devices { json } => devices::devices(json),
         Command::List { targets } => list::list(&targets),
         Command::Check(options) => check::check(&options),
-        Command::Worker { device, validate, timeout } => {
+        Command::Explain { finding } => explain::explain(&finding),
+        Command::Worker { device, validate, timeout, dump } => {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);
             let ledger = LedgerOptions { timeout: timeout.into(), ..LedgerOptions::default() };
-            serve(&ServeOptions { choice, ledger }, io::stdin().lock(), io::stdout().lock())?;
+            let options = ServeOptions { choice, ledger, dump };
+            serve(&options, io::stdin().lock(), io::stdout().lock())?;
             Ok(Ending::Clean)
         }
     }
