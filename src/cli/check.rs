@@ -107,39 +107,92 @@ fn on_device(
     tasks: &[Task],
     say: &mut Say,
 ) -> Result<(), CliError> {
-    let device = &choice.found.info.name;
+    let pool = pool(choice, &options.on, options.dump.as_deref())?;
+    let device = choice.found.info.name.as_str();
     let total = tasks.iter().map(|task| task.cases.len()).sum::<usize>();
     let bar = progress(total, device);
-    let mut verdicts: Vec<Vec<Option<Verdict>>> =
-        tasks.iter().map(|task| vec![None; task.cases.len()]).collect();
-    let mut opened = None;
-    let mut leaked = Vec::new();
-    pool(choice, &options.on, options.dump.as_deref())?.run(tasks, |update| match update {
-        // Each worker opens the same device.
-        Update::Ready(info, calibration) => opened = Some((info, calibration)),
-        Update::Answer { task, case, outcome } => {
-            bar.inc(1);
-            verdicts[task][case] = Some(verdict(device, &tasks[task], case, outcome));
-        }
-        Update::Closed(counters, leaks) => {
-            say.summary.add_ledger(device, counters);
-            leaked.extend(leaks);
+    let waiting = tasks.iter().map(|task| vec![None; task.cases.len()]).collect();
+    let mut hearing = Hearing {
+        device,
+        tasks,
+        say,
+        bar,
+        waiting,
+        next: (0, 0),
+        is_open: false,
+        leaks: Vec::new(),
+    };
+    let mut heard = Ok(());
+    pool.run(tasks, |update| {
+        if heard.is_ok() {
+            heard = hearing.hear(update);
         }
     })?;
-    bar.finish_and_clear();
-    if let Some((info, calibration)) = opened {
-        say.write(&Line::Device { info, calibration })?;
+    heard?;
+    hearing.end()
+}
+
+/// What workers report, told in the order of tasks and cases, whichever worker was faster.
+struct Hearing<'a> {
+    device: &'a str,
+    tasks: &'a [Task],
+    say: &'a mut Say,
+    bar: ProgressBar,
+    /// Outcomes by task and case; told ones are gone.
+    waiting: Vec<Vec<Option<Outcome>>>,
+    /// Task and case to be told next.
+    next: (usize, usize),
+    is_open: bool,
+    leaks: Vec<MemoryFinding>,
+}
+
+impl Hearing<'_> {
+    fn hear(&mut self, update: Update) -> Result<(), CliError> {
+        match update {
+            // Each worker opens the same device.
+            Update::Ready(..) if self.is_open => {}
+            Update::Ready(info, calibration) => {
+                self.is_open = true;
+                self.say.write(&Line::Device { info, calibration })?;
+            }
+            Update::Answer { task, case, outcome } => {
+                self.bar.inc(1);
+                self.waiting[task][case] = Some(outcome);
+                self.tell()?;
+            }
+            Update::Closed(counters, leaks) => {
+                self.say.summary.add_ledger(self.device, counters);
+                self.leaks.extend(leaks);
+            }
+        }
+        Ok(())
     }
-    for verdict in verdicts.into_iter().flatten().flatten() {
-        say.verdict(verdict)?;
+
+    fn tell(&mut self) -> Result<(), CliError> {
+        while let Some(outcomes) = self.waiting.get_mut(self.next.0) {
+            let Some(outcome) = outcomes.get_mut(self.next.1) else {
+                self.next = (self.next.0 + 1, 0);
+                continue;
+            };
+            let Some(outcome) = outcome.take() else { break };
+            let verdict = verdict(self.device, &self.tasks[self.next.0], self.next.1, outcome);
+            self.bar.suspend(|| self.say.verdict(verdict))?;
+            self.next.1 += 1;
+        }
+        Ok(())
     }
-    for leak in leaked {
-        say.leak(device, leak)?;
+
+    fn end(self) -> Result<(), CliError> {
+        self.bar.finish_and_clear();
+        for leak in self.leaks {
+            self.say.leak(self.device, leak)?;
+        }
+        let device = self.device.to_owned();
+        match self.say.summary.ledgers().get(self.device).copied() {
+            Some(counters) => self.say.write(&Line::Ledger { device, counters }),
+            None => Ok(()),
+        }
     }
-    if let Some(counters) = say.summary.ledgers().get(device).copied() {
-        say.write(&Line::Ledger { device: device.clone(), counters })?;
-    }
-    Ok(())
 }
 
 fn verdict(device: &str, task: &Task, case: usize, outcome: Outcome) -> Verdict {
