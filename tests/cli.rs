@@ -268,3 +268,12 @@ fn a_finding_of_a_run_file_is_explained_in_full() {
     fs::write(&path, format!("{}\n{{\"line\":\"verd", lines[0])).expect("written");
     refused(&run(&["explain", &format!("{path}:1")]), &[":2: no line of a run file"]);
 }
+
+#[test]
+fn a_reader_that_is_gone_ends_the_program_quietly() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = vklab(&["list"]).stdout(writer).output().expect("the binary starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stderr), "");
+}

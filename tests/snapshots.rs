@@ -115,15 +115,31 @@ fn variant_interfaces(
     }
 }
 
+/// The small case, and the same with each other value of each attribute.
+fn reference_cases(op: &Op) -> Vec<Case> {
+    let plain = small_case(op);
+    let mut cases = vec![plain.clone()];
+    for (at, attribute) in op.attributes.iter().enumerate() {
+        for value in &attribute.values[1..] {
+            let mut case = plain.clone();
+            case.attributes[at] = *value;
+            cases.push(case);
+        }
+    }
+    cases
+}
+
 fn reference(op: &'static Op) -> String {
-    let case = small_case(op);
     let model = ErrorModel::SPEC;
-    let mut text = format!("case {} seed {}\n", case.id(op), case.seed);
-    let forward = Trial::forward(op, &case, &draw_inputs(op, &case), &model);
-    show(&mut text, "forward", &forward.slots, &forward.expected);
-    if op.variants.iter().any(|v| v.pass == Pass::Vjp) {
-        let vjp = Trial::vjp(op, &case, Cotangent::Draw(0), Prefill::Zeros, &model);
-        show(&mut text, "vjp", &vjp.slots, &vjp.expected);
+    let mut text = String::new();
+    for case in reference_cases(op) {
+        let _ = writeln!(text, "== case {} seed {}", case.id(op), case.seed);
+        let forward = Trial::forward(op, &case, &draw_inputs(op, &case), &model);
+        show(&mut text, "forward", &forward.slots, &forward.expected);
+        if op.variants.iter().any(|v| v.pass == Pass::Vjp) {
+            let vjp = Trial::vjp(op, &case, Cotangent::Draw(0), Prefill::Zeros, &model);
+            show(&mut text, "vjp", &vjp.slots, &vjp.expected);
+        }
     }
     text
 }
@@ -139,9 +155,9 @@ fn show(text: &mut String, pass: &str, slots: &[Slot], expected: &[Expected]) {
         }
     }
     let hash: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let _ = writeln!(text, "== {pass} of {}, inputs {hash}", names.join(", "));
+    let _ = writeln!(text, "{pass} of {}, inputs {hash}", names.join(", "));
     for output in expected {
-        let _ = writeln!(text, "{} {:?}", output.name, output.shape);
+        let _ = writeln!(text, "  {} {:?}", output.name, output.shape);
         let width = output.shape.last().copied().unwrap_or(1).max(1);
         for row in output.values.chunks(width) {
             let row: Vec<String> =

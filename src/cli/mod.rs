@@ -1,5 +1,11 @@
 //! The command line: arguments only; all work is done by the modules above.
-#![expect(clippy::print_stdout, reason = "this is where the lab talks to its user")]
+
+/// The standard macro panics when nobody reads any more, as behind `| head`; this one ends.
+macro_rules! println {
+    ($($argument:tt)*) => {
+        $crate::cli::print_line(format_args!($($argument)*))
+    };
+}
 
 mod args;
 mod check;
@@ -7,8 +13,9 @@ mod devices;
 mod explain;
 mod list;
 
-use std::io;
-use std::process::ExitCode;
+use std::fmt;
+use std::io::{self, Write};
+use std::process::{self, ExitCode};
 
 use clap::Parser;
 use thiserror::Error;
@@ -64,6 +71,15 @@ pub fn main() -> ExitCode {
             eprintln!("vklab: {error}");
             ExitCode::from(2)
         }
+    }
+}
+
+fn print_line(text: fmt::Arguments<'_>) {
+    if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            eprintln!("vklab: failed to write to the standard output: {error}");
+        }
+        process::exit(2);
     }
 }
 

@@ -224,8 +224,8 @@ impl Live {
                     let surplus = kept.chars().count().saturating_sub(2000);
                     *kept = kept.chars().skip(surplus).collect();
                 }
-            });
-        }
+            })
+        });
         let input = child.stdin.take();
         Ok(Self { child, input, events, errors, error_reader })
     }
