@@ -137,6 +137,11 @@ impl Chain<'_, '_> {
             for at in 0..want.values.len() {
                 want.values[at] = a[at] + b[at];
                 want.bounds[at] = first.bounds[at] + other.bounds[at] + third.bounds[at];
+                // Past the format's range infinities come and go; step 5 has judged each of the three.
+                let overflows = want.dtype.round(third.values[at]).is_infinite();
+                if overflows || !want.values[at].is_finite() {
+                    want.bounds[at] = f64::INFINITY;
+                }
                 if want.dtype == Dtype::F16 {
                     // Both terms were rounded to storage before this addition.
                     want.bounds[at] +=

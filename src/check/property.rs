@@ -1,6 +1,8 @@
 //! Property: algebra that holds without a reference. The kernel is compared with itself; the
 //! reference lends its error bounds where two roundings may differ, never its values.
 
+use std::collections::BTreeSet;
+
 use crate::numeric::{Regime, Stream};
 use crate::ops::{Case, Problem, Property};
 use crate::tensor::Tensor;
@@ -56,6 +58,7 @@ impl Algebra<'_, '_> {
             Property::ShiftInvariant(operand) => self.shift_invariant(operand),
             Property::RowsIndependent(operands) => self.rows_independent(operands),
             Property::Commutes(a, b) => self.commutes(a, b),
+            Property::Selects(operand) => self.selects(operand),
             Property::RowsSumToOne => self.rows_sum_to_one(),
             Property::Convex(operand) => self.convex(operand),
             Property::Idempotent => self.idempotent(),
@@ -238,6 +241,28 @@ impl Algebra<'_, '_> {
             .zip(other)
             .map(|((name, want), (_, got))| (Expected::exactly(&name, &want), got));
         Ok(self.all(pairs))
+    }
+
+    fn selects(&mut self, operand: &str) -> Verdict {
+        let inputs = self.draw(Regime::Infinities);
+        let source = &inputs[self.position(operand)];
+        let size = source.dtype().size_bytes();
+        let known: BTreeSet<Vec<u8>> = source.bytes().chunks(size).map(<[u8]>::to_vec).collect();
+        for (name, got) in self.run(&inputs)? {
+            let foreign = |element: &[u8]| !known.contains(element);
+            let Some(at) = got.bytes().chunks(size).position(foreign) else { continue };
+            // The nearest element that it could have been shows what was done to it.
+            let value = got.values()[at];
+            let distance = |v: &f64| (v - value).abs();
+            let source = source.values();
+            let near = source.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            let mut want = Expected::exactly(&name, &got);
+            want.values[at] = near.copied().unwrap_or(f64::NAN);
+            if let broken @ Broken::Yes(_) = self.holds(&want, &got) {
+                return Ok(broken);
+            }
+        }
+        Ok(Broken::No { worst: 0.0 })
     }
 
     fn rows_sum_to_one(&mut self) -> Verdict {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::numeric::{Dual, Stream};
+use crate::numeric::{Dual, Regime, Stream};
 use crate::ops::{Case, Gradient, Op, Problem};
 use crate::tensor::Tensor;
 
@@ -24,11 +24,14 @@ impl Proven {
     /// Holds the reference VJP against dual numbers and against finite differences (order 4), once
     /// for each problem. A kernel is not to blame for what is found here.
     pub(super) fn prove(&mut self, op: &'static Op, case: &Case) -> Option<Finding> {
+        // Mathematics doesn't hang on the regime, and rounding in f64 does: a saturated softmax
+        // cancels to 1e-27, where no two ways of computing it agree to 12 digits.
+        let case = Case { regime: Regime::Normal, ..case.clone() };
         let key = format!("{} {}", op.name, case.id(op));
         if self.0.contains(&key) {
             return None;
         }
-        let finding = disagreement(op, case);
+        let finding = disagreement(op, &case);
         if finding.is_none() {
             self.0.insert(key);
         }

@@ -1,7 +1,7 @@
 //! Which checks a variant gets, on which cases, and how one of them runs.
 
 use crate::numeric::Regime;
-use crate::ops::{Case, Cases, Op, Pass, Variant};
+use crate::ops::{Case, Cases, Op, Pass, Property, Variant};
 use crate::tensor::Dtype;
 
 use super::execute::Subject;
@@ -45,7 +45,12 @@ pub fn cases(check: Check, op: &Op, cases: Cases, seed: u64) -> Vec<Case> {
         Check::Memory => &[Regime::Normal, Regime::Negative],
         Check::Alias | Check::Determinism | Check::Portability => &[Regime::Normal],
     };
-    let mut found = Case::generate(op, cases, regimes, seed);
+    let selects = op.properties.iter().any(|p| matches!(p, Property::Selects(_)));
+    let mut regimes = regimes.to_vec();
+    if check == Check::Forward && selects {
+        regimes.push(Regime::Infinities);
+    }
+    let mut found = Case::generate(op, cases, &regimes, seed);
     if check == Check::Forward && is_unary_half(op) {
         found.push(Case {
             dims: vec![1 << 16],

@@ -8,6 +8,8 @@ pub const LIBRARY: &[(&str, &str)] = &[
     ("erf.glsl", include_str!("../../glsl/include/erf.glsl")),
     ("flat.glsl", include_str!("../../glsl/include/flat.glsl")),
     ("gelu.glsl", include_str!("../../glsl/include/gelu.glsl")),
+    ("reduce.glsl", include_str!("../../glsl/include/reduce.glsl")),
+    ("subgroup_reduce.glsl", include_str!("../../glsl/include/subgroup_reduce.glsl")),
 ];
 
 /// The files of [`LIBRARY`], shown in messages as `include/<name>`.

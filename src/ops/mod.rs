@@ -2,6 +2,7 @@
 //!
 //! A newcomer copies `add.rs` and its kernels, and adds a `mod` line and an entry here.
 
+mod axis;
 mod broadcast;
 mod case;
 mod elementwise;
@@ -9,19 +10,27 @@ mod plan;
 mod problem;
 mod record;
 mod reference;
+mod rows;
 
 pub mod adamw;
 pub mod add;
 pub mod bias_add;
+pub mod cross_entropy;
 pub mod embedding;
 pub mod exp;
 pub mod gelu_erf;
 pub mod gelu_tanh;
+pub mod layernorm;
 pub mod matmul;
+pub mod mean;
 pub mod mul;
 pub mod relu;
+pub mod rmsnorm;
 pub mod scale;
 pub mod sgd;
+pub mod softmax;
+pub mod sum;
+pub mod transpose;
 
 #[cfg(test)]
 mod tests;
@@ -39,15 +48,22 @@ pub const ALL: &[&Op] = &[
     &adamw::OP,
     &add::OP,
     &bias_add::OP,
+    &cross_entropy::OP,
     &embedding::OP,
     &exp::OP,
     &gelu_erf::OP,
     &gelu_tanh::OP,
+    &layernorm::OP,
     &matmul::OP,
+    &mean::OP,
     &mul::OP,
     &relu::OP,
+    &rmsnorm::OP,
     &scale::OP,
     &sgd::OP,
+    &softmax::OP,
+    &sum::OP,
+    &transpose::OP,
 ];
 
 /// The op of that name.
