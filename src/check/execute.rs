@@ -123,6 +123,22 @@ pub fn execute(
     slots: &[Slot],
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
+    let plan = planned(session, subject, problem, setting)?;
+    let executed = run_plan(session, &plan, slots, setting)?;
+    session.messages.extend(executed.messages.iter().cloned());
+    Ok(executed)
+}
+
+/// The variant's plan with the subject's changes.
+///
+/// # Errors
+/// What the device lacks for it.
+pub(super) fn planned(
+    session: &Session,
+    subject: &Subject<'_>,
+    problem: &Problem<'_>,
+    setting: &Setting,
+) -> Result<Plan, CheckError> {
     let limits = session.info().limits;
     let target = Target { limits: &limits, workgroup: setting.workgroup };
     let mut plan = (subject.variant.plan)(problem, &target)?;
@@ -138,7 +154,7 @@ pub fn execute(
             }
         }
     }
-    run_plan(session, &plan, slots, setting)
+    Ok(plan)
 }
 
 /// Runs a plan on buffers.

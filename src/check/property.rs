@@ -8,10 +8,10 @@ use crate::ops::{Case, Problem, Property};
 use crate::tensor::Tensor;
 
 use super::compare::Expected;
-use super::execute::{Setting, Subject, execute};
+use super::execute::{Setting, Slot, Subject, execute};
 use super::gradient::scaled_exactly;
 use super::trial::{Trial, draw_inputs, forward_slots};
-use super::{CheckError, Finding, Outcome, Session, describe};
+use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
 /// Checks every property of the record.
 ///
@@ -24,7 +24,7 @@ pub(super) fn check(
 ) -> Result<Outcome, CheckError> {
     let mut worst: f64 = 0.0;
     for property in subject.op.properties {
-        let mut algebra = Algebra { session, subject, case, property };
+        let mut algebra = Algebra { session, subject, case, property, ran: Vec::new() };
         match algebra.check()? {
             Broken::No { worst: fraction } => worst = worst.max(fraction),
             Broken::Yes(outcome) => return Ok(outcome),
@@ -43,6 +43,8 @@ struct Algebra<'a, 's> {
     subject: &'a Subject<'s>,
     case: &'a Case,
     property: &'a Property,
+    /// The buffers of the latest run.
+    ran: Vec<Slot>,
 }
 
 type Verdict = Result<Broken, CheckError>;
@@ -88,6 +90,7 @@ impl Algebra<'_, '_> {
         let setting = Setting::default_for(self.subject.variant);
         let slots = forward_slots(problem, inputs);
         let mut executed = execute(self.session, self.subject, problem, &slots, &setting)?;
+        self.ran = slots;
         let named = problem.outputs().map(|o| o.name.to_owned());
         Ok(named.filter_map(|name| executed.written.remove_entry(&name)).collect())
     }
@@ -104,8 +107,8 @@ impl Algebra<'_, '_> {
             return Broken::No { worst: comparison.worst };
         }
         let message = format!("{} breaks {:?}", want.name, self.property);
-        let finding = Finding::new("property", message);
-        Broken::Yes(describe::differing(finding, self.subject, self.case, want, got))
+        let finding = Finding::new(Kind::Property, message);
+        Broken::Yes(describe::differing(finding, &self.ran, want, got))
     }
 
     fn all(&self, pairs: impl IntoIterator<Item = (Expected, Tensor)>) -> Broken {

@@ -120,13 +120,8 @@ pub(super) fn train(options: &TrainOptions) -> Result<Ending, CliError> {
     let chosen = choose(&options.device, validation(options.validate))?;
     let seed = options.seed.unwrap_or_else(rand::random);
     let steps = options.epochs.map_or(options.steps, |n| n * (images / options.batch));
-    let recipe = |optimizer| Recipe {
-        optimizer,
-        hidden: options.hidden,
-        batch: options.batch,
-        steps,
-        seed,
-    };
+    let recipe =
+        |optimizer| Recipe { optimizer, hidden: options.hidden, batch: options.batch, steps, seed };
     let recipes: Vec<Recipe> = options.optimizer.optimizers().into_iter().map(recipe).collect();
     let models: Vec<Perceptron> = recipes.iter().map(|recipe| recipe.model(None)).collect();
     check_swaps(&swaps, &models.iter().map(|model| &model.tape).collect::<Vec<_>>())?;
