@@ -54,6 +54,11 @@ impl Session {
         &self.ledger
     }
 
+    /// The ledger, to work with.
+    pub fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
     /// Ends the session: final counters and what was never freed.
     #[must_use]
     pub fn into_ledger(self) -> Ledger {
