@@ -7,7 +7,7 @@ use crate::ops::{Case, Gradient, Op, Operand, Pass, Problem, Role};
 /// measurement bound this: a broadcast's reference gradient takes the square of it.
 const GROW_BELOW: usize = 1 << 14;
 /// Elements of the iteration space above which a case shrinks, for products of many dimensions.
-const SHRINK_ABOVE: usize = 1 << 20;
+const SHRINK_ABOVE: usize = 1 << 21;
 
 /// A case with every dimension some tiles long and 3 longer, so that the tail is in it too: four
 /// tiles, more where that is a small problem and fewer where it is a large one. Attributes have
