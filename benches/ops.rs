@@ -66,8 +66,12 @@ impl Bench {
         let mut workload = None;
         let ran = catch_unwind(AssertUnwindSafe(|| {
             group.bench_function(id, |bencher| {
+                // Not within `iter_custom`, or criterion would plan with the time that it takes.
+                if let Err(error) = self.prepare(&mut workload, op, variant, case) {
+                    self.skip(op, variant, &error);
+                }
                 bencher.iter_custom(|repetitions| {
-                    let time = self.time(&mut workload, op, variant, case, repetitions);
+                    let time = self.time(workload.as_mut(), repetitions);
                     time.unwrap_or_else(|error| self.skip(op, variant, &error))
                 });
             });
@@ -85,26 +89,31 @@ impl Bench {
         }
     }
 
-    /// Time for that many repetitions, from as many as fit into a measurement.
-    fn time(
+    /// Makes what will be timed, once.
+    fn prepare(
         &mut self,
         workload: &mut Option<Workload>,
         op: &'static Op,
         variant: &'static Variant,
         case: &Case,
+    ) -> Result<(), BenchError> {
+        let session = self.session.get_or_insert_with(open);
+        if workload.is_none() {
+            let made = Workload::new(session, &Subject::new(op, variant), case)?;
+            println!("{}.{}: {}", op.name, variant.name, made.clock().name());
+            *workload = Some(made);
+        }
+        Ok(())
+    }
+
+    /// Time for that many repetitions, from as many as fit into a measurement.
+    fn time(
+        &mut self,
+        workload: Option<&mut Workload>,
         repetitions: u64,
     ) -> Result<Duration, BenchError> {
-        let session = match &mut self.session {
-            Some(session) => session,
-            None => self.session.insert(open()),
-        };
-        let workload = match workload {
-            Some(workload) => workload,
-            None => {
-                let made = Workload::new(session, &Subject::new(op, variant), case)?;
-                println!("{}.{}: {}", op.name, variant.name, made.clock().name());
-                workload.insert(made)
-            }
+        let (Some(session), Some(workload)) = (&mut self.session, workload) else {
+            return Ok(Duration::ZERO);
         };
         let one = workload.measure(session, repetitions)?.nanoseconds();
         // A clock that saw nothing would make criterion plan for ever.
