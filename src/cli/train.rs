@@ -40,7 +40,7 @@ pub(super) struct TrainOptions {
     #[arg(long, default_value_t = 32, value_parser = positive)]
     batch: usize,
     /// Width of the hidden layer.
-    #[arg(long, default_value_t = 32, value_parser = positive)]
+    #[arg(long, default_value_t = 64, value_parser = positive)]
     hidden: usize,
     /// Seed of initial parameters and batches; drawn and printed if not given.
     #[arg(long)]
@@ -120,13 +120,8 @@ pub(super) fn train(options: &TrainOptions) -> Result<Ending, CliError> {
     let chosen = choose(&options.device, validation(options.validate))?;
     let seed = options.seed.unwrap_or_else(rand::random);
     let steps = options.epochs.map_or(options.steps, |n| n * (images / options.batch));
-    let recipe = |optimizer| Recipe {
-        optimizer,
-        hidden: options.hidden,
-        batch: options.batch,
-        steps,
-        seed,
-    };
+    let recipe =
+        |optimizer| Recipe { optimizer, hidden: options.hidden, batch: options.batch, steps, seed };
     let recipes: Vec<Recipe> = options.optimizer.optimizers().into_iter().map(recipe).collect();
     let models: Vec<Perceptron> = recipes.iter().map(|recipe| recipe.model(None)).collect();
     check_swaps(&swaps, &models.iter().map(|model| &model.tape).collect::<Vec<_>>())?;
