@@ -40,7 +40,7 @@ pub(super) struct TrainOptions {
     #[arg(long, default_value_t = 32, value_parser = positive)]
     batch: usize,
     /// Width of the hidden layer.
-    #[arg(long, default_value_t = 32, value_parser = positive)]
+    #[arg(long, default_value_t = 64, value_parser = positive)]
     hidden: usize,
     /// Seed of initial parameters and batches; drawn and printed if not given.
     #[arg(long)]

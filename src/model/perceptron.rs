@@ -24,7 +24,7 @@ pub enum Optimizer {
 
 impl Optimizer {
     /// Gradient descent at a rate that suits the digits.
-    pub const SGD: Self = Self::Sgd { rate: 0.25 };
+    pub const SGD: Self = Self::Sgd { rate: 0.5 };
     /// `AdamW` at a rate that suits the digits.
     pub const ADAMW: Self = Self::AdamW { rate: 0.01 };
 
