@@ -373,10 +373,8 @@ impl Algebra<'_, '_> {
         let pairs =
             once.into_iter().zip(twice).enumerate().map(|(output, ((name, a), (_, got)))| {
                 let mut want = Expected::exactly(&name, &a);
-                for at in 0..want.values.len() {
-                    want.values[at] *= f64::from(factor);
-                    want.bounds[at] = 2.0 * bounds[output][at];
-                }
+                want.values.iter_mut().for_each(|value| *value *= f64::from(factor));
+                want.bounds = bounds[output].iter().map(|bound| 2.0 * bound).collect();
                 (want, got)
             });
         Ok(self.all(pairs))

@@ -33,7 +33,7 @@ pub(super) enum Command {
         targets: Vec<String>,
     },
     /// Check kernels on devices.
-    Check(CheckOptions),
+    Check(Box<CheckOptions>),
     /// One finding with all that is known, or what a kind of finding means.
     Explain {
         /// A kind such as `wrong-result`, or RUN.jsonl:N for the N-th finding of a run file.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::check::{Check, Outcome, Verdict};
 use crate::memory::MemoryFinding;
-use crate::ops::{Case, Cases, Op};
+use crate::ops::{Case, Cases};
 use crate::report::{Summary, finding_json, finding_text, leak_json, leak_text};
 use crate::run::{Line, RunFile, Targets, tasks};
 use crate::worker::{Choice, Pool, Task, Update, choose};
@@ -24,9 +24,7 @@ pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
     let size = Cases::from(options.cases);
     let seed = options.seed.unwrap_or_else(rand::random);
     let one = one_case(options, &targets, seed)?;
-    let pick = |_: &Op| one.clone();
-    let pick: Option<&dyn Fn(&Op) -> Option<Case>> = if one.is_some() { Some(&pick) } else { None };
-    let mut tasks = tasks(&targets, &checks(options), size, seed, pick);
+    let mut tasks = tasks(&targets, &checks(options), size, seed, one.as_ref());
     if let Some(shard) = options.shard {
         tasks = shard.of(tasks);
     }
