@@ -373,7 +373,7 @@ impl Algebra<'_, '_> {
         let pairs =
             once.into_iter().zip(twice).enumerate().map(|(output, ((name, a), (_, got)))| {
                 let mut want = Expected::exactly(&name, &a);
-                want.values.iter_mut().for_each(|v| *v *= f64::from(factor));
+                want.values.iter_mut().for_each(|value| *value *= f64::from(factor));
                 want.bounds = bounds[output].iter().map(|bound| 2.0 * bound).collect();
                 (want, got)
             });

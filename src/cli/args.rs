@@ -35,7 +35,7 @@ pub(super) enum Command {
         targets: Vec<String>,
     },
     /// Check kernels on devices.
-    Check(CheckOptions),
+    Check(Box<CheckOptions>),
     /// Train a model made of the lab's ops on devices, and hold it against the references.
     Train(TrainOptions),
     /// One finding with all that is known, or what a kind of finding means.

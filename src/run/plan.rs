@@ -88,7 +88,8 @@ pub struct Shard {
     pub count: usize,
 }
 
-/// The tasks of a run: every check that applies to every variant, on its cases; or one case.
+/// The tasks of a run: every check that applies to every variant, on its cases; or on one case of
+/// the one op that the targets belong to.
 #[must_use]
 pub fn tasks(
     targets: &Targets,
