@@ -6,12 +6,14 @@
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout)]
 
+pub mod bench;
 pub mod check;
 pub mod cli;
 pub mod device;
 pub mod faulty;
 pub mod glsl;
 pub mod memory;
+pub mod model;
 pub mod numeric;
 pub mod ops;
 pub mod report;

@@ -4,7 +4,7 @@ use globset::{Glob, GlobMatcher};
 use thiserror::Error;
 
 use crate::check::{Check, applies, cases};
-use crate::ops::{self, Case, Cases, Op, Variant};
+use crate::ops::{self, Case, Cases, Op, Variant, nearest};
 use crate::worker::Task;
 
 /// Which variants to look at.
@@ -79,14 +79,6 @@ fn full_name(op: &Op, variant: &Variant) -> String {
     format!("{}.{}", op.name, variant.name)
 }
 
-/// Up to three names that come close to what was asked for.
-pub fn nearest(asked: &str, names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut scored: Vec<(f64, String)> =
-        names.map(|name| (strsim::jaro_winkler(asked, &name), name)).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    scored.into_iter().filter(|(score, _)| *score > 0.7).take(3).map(|(_, name)| name).collect()
-}
-
 /// Part `index` of `count`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
@@ -96,20 +88,21 @@ pub struct Shard {
     pub count: usize,
 }
 
-/// The tasks of a run: every check that applies to every variant, on its cases; or one case.
+/// The tasks of a run: every check that applies to every variant, on its cases; or on one case of
+/// the one op that the targets belong to.
 #[must_use]
 pub fn tasks(
     targets: &Targets,
     checks: &[Check],
     size: Cases,
     seed: u64,
-    one: Option<&dyn Fn(&Op) -> Option<Case>>,
+    one: Option<&Case>,
 ) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (op, variant) in targets.variants() {
         for check in checks.iter().filter(|check| applies(**check, op, variant)) {
             let cases = match one {
-                Some(one) => one(op).into_iter().collect(),
+                Some(case) => vec![case.clone()],
                 None => cases(*check, op, size, seed),
             };
             if !cases.is_empty() {
