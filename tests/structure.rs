@@ -15,7 +15,7 @@ const LAYERS: [&[&str]; 10] = [
     &["vulkan", "memory"],
     &["ops"],
     &["check"],
-    &["faulty", "model"],
+    &["bench", "faulty", "model"],
     &["worker"],
     &["run"],
 ];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::glsl::Source;
 use crate::memory::{Access, Guard, Handle, MemoryFinding, Poison, Request};
-use crate::ops::{Op, Plan, Problem, Role, Step, Target, Variant};
+use crate::ops::{Op, Plan, Problem, Role, Step, Target, Unsupported, Variant};
 use crate::tensor::{Dtype, Tensor};
 
 use super::staged::{Placed, Staged, exact_buffers};
@@ -28,6 +28,27 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub const fn new(op: &'static Op, variant: &'a Variant) -> Self {
         Self { op, variant, replaced: None, edit: None }
+    }
+
+    /// The variant's plan, with what is replaced in it.
+    ///
+    /// # Errors
+    /// The variant's reason why it has none.
+    pub fn plan(&self, problem: &Problem<'_>, target: &Target<'_>) -> Result<Plan, Unsupported> {
+        let mut plan = (self.variant.plan)(problem, target)?;
+        if let Some(edit) = self.edit {
+            plan = edit(plan);
+        }
+        if let Some((path, source)) = &self.replaced {
+            for step in &mut plan.steps {
+                if let Step::Dispatch(dispatch) = step
+                    && dispatch.source.path == *path
+                {
+                    dispatch.source = source.clone();
+                }
+            }
+        }
+        Ok(plan)
     }
 }
 
@@ -123,22 +144,24 @@ pub fn execute(
     slots: &[Slot],
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
+    let plan = planned(session, subject, problem, setting)?;
+    let executed = run_plan(session, &plan, slots, setting)?;
+    session.messages.extend(executed.messages.iter().cloned());
+    Ok(executed)
+}
+
+/// The variant's plan with the subject's changes.
+///
+/// # Errors
+/// What the device lacks for it.
+pub(super) fn planned(
+    session: &Session,
+    subject: &Subject<'_>,
+    problem: &Problem<'_>,
+    setting: &Setting,
+) -> Result<Plan, CheckError> {
     let limits = session.info().limits;
-    let target = Target { limits: &limits, workgroup: setting.workgroup };
-    let mut plan = (subject.variant.plan)(problem, &target)?;
-    if let Some(edit) = subject.edit {
-        plan = edit(plan);
-    }
-    if let Some((path, source)) = &subject.replaced {
-        for step in &mut plan.steps {
-            if let Step::Dispatch(dispatch) = step
-                && dispatch.source.path == *path
-            {
-                dispatch.source = source.clone();
-            }
-        }
-    }
-    run_plan(session, &plan, slots, setting)
+    Ok(subject.plan(problem, &Target { limits: &limits, workgroup: setting.workgroup })?)
 }
 
 /// Runs a plan on buffers.

@@ -4,17 +4,20 @@
 //! [`compare`](Expected::compare) alone.
 
 mod alias;
+mod blame;
 mod calibrate;
 mod compare;
 mod describe;
 mod determinism;
 mod diagnose;
 mod error;
+mod evidence;
 mod execute;
 mod finding;
 mod forward;
 mod gradient;
 mod kernels;
+mod kind;
 mod memory;
 mod places;
 mod portability;
@@ -30,8 +33,10 @@ mod verdict;
 pub use calibrate::calibrate;
 pub use compare::{Comparison, Expected, excess};
 pub use error::CheckError;
+pub use evidence::Evidence;
 pub use execute::{Executed, Setting, Slot, Subject, execute, run_plan};
 pub use finding::{Finding, Mismatch};
+pub use kind::Kind;
 pub use session::Session;
 pub use shrink::shrink;
 pub use staged::{Placed, Staged, exact_buffers};

@@ -15,6 +15,8 @@ pub struct Session {
     pub(super) kernels: Kernels,
     pub(super) model: ErrorModel,
     pub(super) proven: Proven,
+    /// What the validation layer said since the check began.
+    pub(super) messages: Vec<String>,
 }
 
 impl Session {
@@ -28,6 +30,7 @@ impl Session {
             kernels: Kernels::default(),
             model: ErrorModel::SPEC,
             proven: Proven::default(),
+            messages: Vec::new(),
         }
     }
 

@@ -35,9 +35,15 @@ pub(super) enum Command {
         targets: Vec<String>,
     },
     /// Check kernels on devices.
-    Check(CheckOptions),
+    Check(Box<CheckOptions>),
     /// Train a model made of the lab's ops on devices, and hold it against the references.
     Train(TrainOptions),
+    /// One finding with all that is known, or what a kind of finding means.
+    Explain {
+        /// A kind such as `wrong-result`, or RUN.jsonl:N for the N-th finding of a run file.
+        #[arg(value_name = "KIND|FINDING")]
+        finding: String,
+    },
     /// Serve a parent over standard input and output.
     #[command(hide = true)]
     Worker {
@@ -47,6 +53,8 @@ pub(super) enum Command {
         validate: bool,
         #[arg(long)]
         timeout: Seconds,
+        #[arg(long)]
+        dump: Option<PathBuf>,
     },
 }
 
@@ -88,7 +96,7 @@ pub(super) struct CheckOptions {
 #[derive(Args, Clone, Debug)]
 pub(super) struct DeviceOptions {
     /// `vk:` with a part of a name or driver, or `all`; every executing device if not given.
-    #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
+    #[arg(long, value_name = "DEVICE")]
     pub(super) device: Vec<String>,
     /// Fail if this device is absent.
     #[arg(long, value_name = "DEVICE")]

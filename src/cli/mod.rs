@@ -1,14 +1,22 @@
 //! The command line: arguments only; all work is done by the modules above.
-#![expect(clippy::print_stdout, reason = "this is where the lab talks to its user")]
+
+/// The standard macro panics when nobody reads any more, as behind `| head`; this one ends.
+macro_rules! println {
+    ($($argument:tt)*) => {
+        $crate::cli::print_line(format_args!($($argument)*))
+    };
+}
 
 mod args;
 mod check;
 mod devices;
+mod explain;
 mod list;
 mod train;
 
-use std::io;
-use std::process::ExitCode;
+use std::fmt;
+use std::io::{self, Write};
+use std::process::{self, ExitCode};
 
 use clap::Parser;
 use thiserror::Error;
@@ -18,7 +26,7 @@ use crate::device::DeviceError;
 use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::CaseError;
-use crate::run::{RunError, TargetsError};
+use crate::run::{ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
@@ -36,6 +44,8 @@ enum CliError {
     Case(#[from] CaseError),
     #[error(transparent)]
     Run(#[from] RunError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
     #[error(transparent)]
     Pool(#[from] PoolError),
     #[error(transparent)]
@@ -68,17 +78,28 @@ pub fn main() -> ExitCode {
     }
 }
 
+fn print_line(text: fmt::Arguments<'_>) {
+    if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            eprintln!("vklab: failed to write to the standard output: {error}");
+        }
+        process::exit(2);
+    }
+}
+
 fn dispatch(command: Command) -> Result<Ending, CliError> {
     match command {
         Command::Devices { json } => devices::devices(json),
         Command::List { targets } => list::list(&targets),
         Command::Check(options) => check::check(&options),
         Command::Train(options) => train::train(&options),
-        Command::Worker { device, validate, timeout } => {
+        Command::Explain { finding } => explain::explain(&finding),
+        Command::Worker { device, validate, timeout, dump } => {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);
             let ledger = LedgerOptions { timeout: timeout.into(), ..LedgerOptions::default() };
-            serve(&ServeOptions { choice, ledger }, io::stdin().lock(), io::stdout().lock())?;
+            let options = ServeOptions { choice, ledger, dump };
+            serve(&options, io::stdin().lock(), io::stdout().lock())?;
             Ok(Ending::Clean)
         }
     }

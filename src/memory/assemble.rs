@@ -1,6 +1,6 @@
 //! What the device gets: poison first, the caller's commands as they are, inspections last.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::events::{Action, Site};
 use super::inspect::{Inspected, Question};
@@ -8,7 +8,7 @@ use super::ledger::Ledger;
 use super::misuse::{MemoryError, MisuseKind};
 use super::recorded::Recorded;
 use super::request::Inspection;
-use super::slot::Handle;
+use super::slot::{Handle, distinct};
 use super::table::Access;
 use crate::device::{Command, Recording};
 
@@ -134,17 +134,13 @@ fn recorded_at(mut error: MemoryError, site: &Site) -> MemoryError {
 
 /// Every handle that a dispatch binds, each once.
 fn bound(recorded: &Recorded) -> BTreeSet<Handle> {
-    recorded
-        .uses
-        .iter()
-        .filter(|used| matches!(used.action, Action::Bind { .. }))
-        .map(|used| used.handle)
-        .collect()
+    let binds = recorded.uses.iter().filter(|used| matches!(used.action, Action::Bind { .. }));
+    distinct(binds.map(|used| used.handle))
 }
 
 /// Buffers that the recording uploads and afterwards binds for reading only, with the upload.
 fn inputs(recorded: &Recorded) -> Vec<(Handle, usize)> {
-    let mut states: HashMap<Handle, (Option<usize>, bool)> = HashMap::new();
+    let mut states: BTreeMap<Handle, (Option<usize>, bool)> = BTreeMap::new();
     for used in &recorded.uses {
         let (upload, read) = states.entry(used.handle).or_default();
         match used.action {

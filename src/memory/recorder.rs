@@ -193,7 +193,7 @@ impl<'l> Recorder<'l> {
                 dispatch: self.dispatch_count,
             };
             self.note(bound.handle, action, site);
-            if bound.access != Access::Read {
+            if bound.access != Access::Read && !self.uploads.is_empty() {
                 self.uploads.remove(&bound.handle);
             }
         }

@@ -1,6 +1,6 @@
 //! Slots, their generations, and who lived in them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::events::{EventRing, Site};
 use super::poison::PoisonPattern;
@@ -14,6 +14,14 @@ pub struct Handle {
     pub(super) ledger: u64,
     pub(super) slot: u32,
     pub(super) generation: u32,
+}
+
+/// Each handle once. A recording names few buffers many times, so they go in one by one: `collect`
+/// would first gather and sort all of them.
+pub(super) fn distinct(handles: impl Iterator<Item = Handle>) -> BTreeSet<Handle> {
+    let mut found = BTreeSet::new();
+    found.extend(handles);
+    found
 }
 
 /// One buffer's life.

@@ -8,7 +8,7 @@ use super::inspect::Inspected;
 use super::ledger::Ledger;
 use super::misuse::MemoryError;
 use super::recorded::Recorded;
-use super::slot::Handle;
+use super::slot::{Handle, distinct};
 use crate::device::{DeviceError, Outcome, Ticket};
 
 /// A submission before its fence. Everything it uses is held until it is waited for.
@@ -65,7 +65,7 @@ impl Ledger {
         let flight = Flight {
             ticket,
             submitted: site,
-            held: recorded.uses.iter().map(|used| used.handle).collect(),
+            held: distinct(recorded.uses.iter().map(|used| used.handle)),
             staging: recorded.staged.iter().map(|s| s.staging.index).collect(),
             tables: recorded.tables.iter().map(|t| t.bindings.index).collect(),
             downloads: recorded.downloads.clone(),

@@ -110,9 +110,11 @@ impl Scalar for Dual {
 mod tests {
     use super::{Dual, Scalar};
 
+    type Rule = (&'static str, fn(Dual) -> Dual);
+
     #[test]
     fn every_rule_agrees_with_a_central_difference() {
-        let rules: [(&str, fn(Dual) -> Dual); 7] = [
+        let rules: [Rule; 7] = [
             ("exp", Dual::exp),
             ("ln", Dual::ln),
             ("sqrt", Dual::sqrt),

@@ -52,7 +52,11 @@ pub const OP: Op = Op {
         Variant::vjp("vjp_naive", vjp_naive),
         Variant::vjp("vjp_atomic", vjp_atomic).unordered(),
     ],
-    properties: &[Property::Linear(&["table"]), Property::RowsIndependent(&["index"])],
+    properties: &[
+        Property::Selects("table"),
+        Property::Linear(&["table"]),
+        Property::RowsIndependent(&["index"]),
+    ],
 };
 
 struct Embedding;

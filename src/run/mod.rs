@@ -2,6 +2,8 @@
 
 mod file;
 mod plan;
+mod read;
 
 pub use file::{Line, RunError, RunFile, VERSION};
 pub use plan::{Shard, Targets, TargetsError, tasks};
+pub use read::{ReadError, read};

@@ -88,20 +88,21 @@ pub struct Shard {
     pub count: usize,
 }
 
-/// The tasks of a run: every check that applies to every variant, on its cases; or one case.
+/// The tasks of a run: every check that applies to every variant, on its cases; or on one case of
+/// the one op that the targets belong to.
 #[must_use]
 pub fn tasks(
     targets: &Targets,
     checks: &[Check],
     size: Cases,
     seed: u64,
-    one: Option<&dyn Fn(&Op) -> Option<Case>>,
+    one: Option<&Case>,
 ) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (op, variant) in targets.variants() {
         for check in checks.iter().filter(|check| applies(**check, op, variant)) {
             let cases = match one {
-                Some(one) => one(op).into_iter().collect(),
+                Some(case) => vec![case.clone()],
                 None => cases(*check, op, size, seed),
             };
             if !cases.is_empty() {

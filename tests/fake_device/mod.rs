@@ -128,7 +128,7 @@ impl FakeDevice {
             }
             match command {
                 Command::Upload { buffer, offset_bytes, data } => {
-                    self.part(*buffer, *offset_bytes, data.len() as u64)?.copy_from_slice(data)
+                    self.part(*buffer, *offset_bytes, data.len() as u64)?.copy_from_slice(data);
                 }
                 Command::Fill { buffer, offset_bytes, len_bytes, word }
                 | Command::Undefine { buffer, offset_bytes, len_bytes, pattern: word } => self

@@ -21,10 +21,10 @@ fn after_a_death_counters_can_be_read_and_buffers_freed() -> Result<(), MemoryEr
         let died = ledger.wait(first);
         match death {
             Death::Hang => {
-                assert!(matches!(died, Err(MemoryError::Device(DeviceError::Timeout { .. }))))
+                assert!(matches!(died, Err(MemoryError::Device(DeviceError::Timeout { .. }))));
             }
             Death::Loss => {
-                assert!(matches!(died, Err(MemoryError::Device(DeviceError::Lost { .. }))))
+                assert!(matches!(died, Err(MemoryError::Device(DeviceError::Lost { .. }))));
             }
         }
         // No fence will come any more, so the other submission is lost too and holds nothing.
