@@ -23,10 +23,10 @@ pub(super) fn describe(shape: &[usize], bad: &[usize]) -> Vec<String> {
         places.extend(matrix(total / cols.max(&1), *cols, bad));
     }
     if bad.len() > 2 {
-        for period in [8, 16, 32, 64, 128, 256] {
+        for period in [256, 128, 64, 32, 16, 8] {
             let residues: BTreeSet<usize> = bad.iter().map(|i| i % period).collect();
             if residues.len() == 1 && total > period {
-                places.push(format!("every {period}th element"));
+                places.push(format!("all a multiple of {period} apart"));
                 break;
             }
         }
@@ -96,7 +96,7 @@ mod tests {
             say(&[4, 4], &[10, 11, 14, 15]),
             "one tile: rows 2 to 3 of 4, the last, columns 2 to 3 of 4, the last"
         );
-        assert_eq!(say(&[100], &[7, 39, 71]), "every 32th element");
+        assert_eq!(say(&[100], &[7, 39, 71]), "all a multiple of 32 apart");
         assert!(say(&[50], &[3, 11, 30]).starts_with("3 scattered"));
     }
 }
