@@ -122,3 +122,27 @@ fn say(out: &mut impl Write, event: &Event) -> io::Result<()> {
     out.write_all(b"\n")?;
     out.flush()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::{Task, folder_of};
+    use crate::check::Check;
+
+    #[test]
+    fn each_finding_has_a_folder_that_every_file_system_takes() {
+        let task = Task {
+            op: "add".to_owned(),
+            variant: "naive".to_owned(),
+            check: Check::Forward,
+            fault: None,
+            cases: Vec::new(),
+        };
+        let device = "llvmpipe (LLVM 15.0.6, 256 bits)";
+        let folder = folder_of(Path::new("out"), device, &task, "rows=1,cols=4/normal/f16");
+        let parts = ["out", "llvmpipe__LLVM_15.0.6,_256_bits_", "add.naive", "forward"];
+        let want = parts.iter().collect::<PathBuf>().join("rows=1,cols=4_normal_f16");
+        assert_eq!(folder, want);
+    }
+}
