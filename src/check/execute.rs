@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use crate::glsl::Source;
 use crate::memory::{self, Access, Bound, Guard, Handle, MemoryFinding, Poison, Request};
 use crate::ops::{Op, Plan, Problem, Role, Step, Target, Variant};
+use crate::spirv;
 use crate::tensor::{Dtype, Tensor};
 
 use super::kernels::{bound_names, check_type, push_block, unknown_buffer};
-use super::{CheckError, Session};
+use super::order::Unordered;
+use super::{CheckError, Effort, Session};
 
 /// What a check looks at: an op, one of its variants, and kernels that replace those of the plan.
 #[derive(Clone)]
@@ -21,13 +23,15 @@ pub struct Subject<'a> {
     pub replaced: Option<(&'a str, Source)>,
     /// A change to every plan.
     pub edit: Option<fn(Plan) -> Plan>,
+    /// What a failure is worth.
+    pub effort: Effort,
 }
 
 impl<'a> Subject<'a> {
     /// The variant as it is in the registry.
     #[must_use]
     pub const fn new(op: &'static Op, variant: &'a Variant) -> Self {
-        Self { op, variant, replaced: None, edit: None }
+        Self { op, variant, replaced: None, edit: None, effort: Effort::Full }
     }
 }
 
@@ -110,6 +114,8 @@ pub struct Executed {
     pub memory: Vec<MemoryFinding>,
     /// Messages of the validation layer.
     pub messages: Vec<String>,
+    /// Steps that use the same memory without a barrier between them.
+    pub unordered: Vec<String>,
 }
 
 /// Plans the variant for the problem and runs it.
@@ -225,13 +231,23 @@ fn allocate(
             before_bytes: setting.offset_steps * limits.storage_offset_alignment.max(4),
             guard,
             poison: setting.poison,
-            // A valid index for any operand that has at least one element to point at.
-            poison_index: 0,
+            poison_index: poison_index(slot, setting.poison),
             site: None,
         })?;
         handles.insert(slot.name.clone(), Placed { handle, access, dtype: slot.dtype });
     }
     Ok(())
+}
+
+/// What an unwritten integer holds. In an operand that is a valid index wherever there is an element
+/// to point at. Scratch memory may hold anything, the bits of floats among them, and zero is what
+/// a forgotten fill would have written: so it starts from 1.0 or 2.0.
+fn poison_index(slot: &Slot, poison: Poison) -> u32 {
+    match poison {
+        _ if slot.role != Role::InOut || slot.contents.is_some() => 0,
+        Poison::Nan => 1f32.to_bits(),
+        Poison::Huge => 2f32.to_bits(),
+    }
 }
 
 /// Guard behind each buffer: a row of the widest workgroup's worth of f32.
@@ -251,6 +267,7 @@ fn record_and_wait(
         }
     }
     let mut dispatches = dispatches.into_iter();
+    let mut order = Unordered::default();
     let mut recorder = session.ledger.recorder();
     for slot in slots {
         if let Some(tensor) = &slot.contents
@@ -262,16 +279,23 @@ fn record_and_wait(
     recorder.barrier();
     for step in &plan.steps {
         match step {
-            Step::Barrier => recorder.barrier(),
+            Step::Barrier => {
+                recorder.barrier();
+                order.barrier();
+            }
             Step::Fill { buffer, word } => {
                 let placed = handles.get(*buffer).ok_or_else(|| CheckError::Interface {
                     kernel: "plan".to_owned(),
                     what: format!("fills `{buffer}`, which is neither operand nor scratch"),
                 })?;
                 recorder.fill(placed.handle, *word)?;
+                order.step("a fill", &[(placed.handle, buffer, spirv::Access::WriteOnly)]);
             }
             Step::Dispatch(dispatch) => {
                 if let Some(prepared) = dispatches.next() {
+                    let uses: Vec<_> =
+                        prepared.uses.iter().map(|(h, n, a)| (*h, &**n, *a)).collect();
+                    order.step(&dispatch.source.path, &uses);
                     recorder.dispatch(&memory::Dispatch {
                         kernel: prepared.kernel,
                         bindings: &prepared.bindings,
@@ -298,8 +322,12 @@ fn record_and_wait(
     let recorded = recorder.finish();
     let in_flight = session.ledger.submit(&recorded)?;
     let finished = session.ledger.wait(in_flight)?;
-    let mut executed =
-        Executed { memory: finished.findings, messages: finished.messages, ..Executed::default() };
+    let mut executed = Executed {
+        memory: finished.findings,
+        messages: finished.messages,
+        unordered: order.finish(),
+        ..Executed::default()
+    };
     for (slot, bytes) in written.into_iter().zip(finished.downloads) {
         let tensor = Tensor::from_bytes(slot.dtype, &slot.shape, bytes);
         executed.written.insert(slot.name.clone(), tensor);
@@ -314,6 +342,8 @@ struct Prepared {
     kernel: crate::device::KernelId,
     bindings: Vec<Bound>,
     push: Vec<u8>,
+    /// Each bound buffer as the kernel itself declares to use it.
+    uses: Vec<(Handle, String, spirv::Access)>,
 }
 
 fn prepare(
@@ -322,13 +352,14 @@ fn prepare(
     handles: &BTreeMap<String, Placed>,
 ) -> Result<Prepared, CheckError> {
     let built = session.kernels.build(&session.compiler, dispatch)?;
-    let mut bindings = Vec::new();
+    let (mut bindings, mut uses) = (Vec::new(), Vec::new());
     for (binding, buffer) in bound_names(&built, dispatch)? {
         let placed = handles.get(buffer).ok_or_else(|| {
             let known: Vec<&str> = handles.keys().map(String::as_str).collect();
             unknown_buffer(&built, binding, buffer, &known)
         })?;
         check_type(&built, binding, buffer, placed.dtype)?;
+        uses.push((placed.handle, buffer.to_owned(), binding.access));
         bindings.push(Bound {
             set: binding.set,
             binding: binding.binding,
@@ -338,5 +369,5 @@ fn prepare(
     }
     let push = push_block(&built, dispatch)?;
     let kernel = session.kernels.load(&mut session.ledger, &built, dispatch)?;
-    Ok(Prepared { kernel, bindings, push })
+    Ok(Prepared { kernel, bindings, push, uses })
 }

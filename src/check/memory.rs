@@ -1,4 +1,5 @@
-//! Memory: guards, unwritten outputs, changed inputs, results that depend on what nobody wrote.
+//! Memory: guards, unwritten outputs, changed inputs, results that depend on what nobody wrote,
+//! and steps of a plan that use the same memory without a barrier between them.
 
 use crate::memory::Poison;
 use crate::ops::Case;
@@ -27,6 +28,10 @@ pub(super) fn check(
     for executed in [&nan, &huge] {
         if !executed.memory.is_empty() {
             let finding = Finding::of_memory(executed.memory.clone());
+            return Ok(describe::located(finding, subject, case));
+        }
+        if let Some(message) = executed.unordered.first() {
+            let finding = Finding::new("missing-barrier", message.clone());
             return Ok(describe::located(finding, subject, case));
         }
         if let Some(message) = executed.messages.first() {

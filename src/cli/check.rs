@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
-use crate::check::{Check, Outcome, Verdict};
+use crate::check::{Outcome, Verdict};
 use crate::ops::{Case, Cases, Op};
 use crate::report::Summary;
 use crate::run::{Line, RunFile, Targets, tasks};
@@ -23,7 +23,7 @@ pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
     let one = one_case(options, &targets, seed)?;
     let pick = |_: &Op| one.clone();
     let pick: Option<&dyn Fn(&Op) -> Option<Case>> = if one.is_some() { Some(&pick) } else { None };
-    let mut tasks = tasks(&targets, &checks(options), size, seed, pick);
+    let mut tasks = tasks(&targets, &options.checks.chosen(), size, seed, pick);
     if let Some(shard) = options.shard {
         tasks = shard.of(tasks);
     }
@@ -48,15 +48,6 @@ pub(super) fn choices(on: &DeviceOptions) -> Result<Vec<Choice>, CliError> {
         choose(std::slice::from_ref(required), validation(on.validate))?;
     }
     Ok(choose(&on.device, validation(on.validate))?)
-}
-
-fn checks(options: &CheckOptions) -> Vec<Check> {
-    let listed = |check: &Check| options.only.iter().any(|name| name.0 == *check);
-    let left_out = |check: &Check| options.without.iter().any(|name| name.0 == *check);
-    Check::ALL
-        .into_iter()
-        .filter(|check| (options.only.is_empty() || listed(check)) && !left_out(check))
-        .collect()
 }
 
 /// `--case` belongs to one op.

@@ -4,6 +4,7 @@
 mod args;
 mod check;
 mod devices;
+mod faulty;
 mod list;
 
 use std::io;
@@ -69,6 +70,7 @@ fn dispatch(command: Command) -> Result<Ending, CliError> {
         Command::Devices { json } => devices::devices(json),
         Command::List { targets } => list::list(&targets),
         Command::Check(options) => check::check(&options),
+        Command::Faulty(options) => faulty::faulty(&options),
         Command::Worker { device, validate, timeout } => {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);

@@ -1,7 +1,9 @@
 //! Runs: everything that one invocation learned, as JSON Lines.
 
+mod campaign;
 mod file;
 mod plan;
 
+pub use campaign::{Answer, Campaign, FailedTwin, Row};
 pub use file::{Line, RunError, RunFile, VERSION};
 pub use plan::{Shard, Targets, TargetsError, nearest, tasks};

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use crate::check::{CheckError, Session, Subject, run};
+use crate::check::{CheckError, Effort, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::memory::{LedgerOptions, MemoryError};
@@ -57,14 +57,20 @@ fn work(
     let (Some((op, variant)), None | Some(Some(_))) = (found, fault) else {
         return Err(io::Error::other(format!("no such subject: {}.{}", task.op, task.variant)));
     };
-    let mut subject = Subject::new(op, variant);
+    let mut subject = Subject { effort: task.effort, ..Subject::new(op, variant) };
     if let Some(fault) = fault.flatten() {
         fault.plant(&mut subject);
     }
     for (index, case) in task.cases.iter().enumerate() {
         say(out, &Event::Begin { case: index })?;
         match run(session, &subject, task.check, case) {
-            Ok(outcome) => say(out, &Event::Answer { case: index, outcome })?,
+            Ok(outcome) => {
+                let is_last = outcome.is_bad() && task.effort == Effort::FirstFailure;
+                say(out, &Event::Answer { case: index, outcome })?;
+                if is_last {
+                    break;
+                }
+            }
             Err(error) => return Ok(Err(error)),
         }
     }
