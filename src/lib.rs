@@ -12,6 +12,7 @@ pub mod device;
 pub mod faulty;
 pub mod glsl;
 pub mod memory;
+pub mod model;
 pub mod numeric;
 pub mod ops;
 pub mod report;

@@ -62,7 +62,7 @@ fn run(device: &str, op: &Op, task: &Task, seed: u64) -> Result<(), Failed> {
         Update::Answer { case, outcome, .. } => match outcome {
             Outcome::Pass { .. } => passed += 1,
             Outcome::Unsupported { .. } => {}
-            bad => failures.push(format!("{}: {bad:?}", task.cases[case].id(op))),
+            bad => failures.push(format!("{}: {bad}", task.cases[case].id(op))),
         },
         Update::Closed(_, leaks) => failures.extend(leaks.iter().map(ToString::to_string)),
         Update::Ready(..) => {}

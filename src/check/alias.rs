@@ -5,7 +5,7 @@ use crate::ops::Case;
 use super::compare::Expected;
 use super::execute::{Setting, Subject, execute};
 use super::trial::Trial;
-use super::{CheckError, Finding, Outcome, Session, describe};
+use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
 /// Runs the variant apart and in place, for every pair that the record allows.
 ///
@@ -28,11 +28,11 @@ pub(super) fn check(
             if tensor.bytes() != other.bytes() {
                 let (input, output) = pair;
                 let finding = Finding::new(
-                    "alias",
+                    Kind::Alias,
                     format!("{name} changes when {output} shares memory with {input}"),
                 );
                 let expected = Expected::exactly(name, tensor);
-                return Ok(describe::differing(finding, subject, case, &expected, other));
+                return Ok(describe::differing(finding, &trial.slots, &expected, other));
             }
         }
     }

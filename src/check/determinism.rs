@@ -6,7 +6,7 @@ use crate::ops::{Case, Order};
 use super::compare::Expected;
 use super::execute::{Setting, Subject, execute};
 use super::trial::Trial;
-use super::{CheckError, Finding, Outcome, Session, describe};
+use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
 /// Runs the variant twice. Where float atomics add in any order, each run must still be within
 /// the bounds of the reference.
@@ -31,15 +31,15 @@ pub(super) fn check(
             continue;
         }
         if subject.variant.order == Order::Atomic {
-            let judged = describe::judge(subject, case, &trial, &second);
+            let judged = describe::judge(subject, &trial, &second);
             if judged.is_bad() {
                 return Ok(judged);
             }
             continue;
         }
-        let finding = Finding::new("nondeterministic", format!("two runs differ in {name}"));
+        let finding = Finding::new(Kind::Nondeterministic, format!("two runs differ in {name}"));
         let expected = Expected::exactly(name, tensor);
-        let outcome = describe::differing(finding, subject, case, &expected, other);
+        let outcome = describe::differing(finding, &trial.slots, &expected, other);
         return Ok(outcome);
     }
     Ok(Outcome::Pass { worst: 0.0 })

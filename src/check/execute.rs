@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::glsl::Source;
-use crate::memory::{self, Access, Bound, Guard, Handle, MemoryFinding, Poison, Request};
+use crate::memory::{Access, Guard, Handle, MemoryFinding, Poison, Request};
 use crate::ops::{Op, Plan, Problem, Role, Step, Target, Variant};
-use crate::spirv;
 use crate::tensor::{Dtype, Tensor};
 
-use super::kernels::{bound_names, check_type, push_block, unknown_buffer};
-use super::order::Unordered;
+use super::staged::{Placed, Staged, exact_buffers};
 use super::{CheckError, Effort, Session};
 
 /// What a check looks at: an op, one of its variants, and kernels that replace those of the plan.
@@ -129,6 +127,22 @@ pub fn execute(
     slots: &[Slot],
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
+    let plan = planned(session, subject, problem, setting)?;
+    let executed = run_plan(session, &plan, slots, setting)?;
+    session.messages.extend(executed.messages.iter().cloned());
+    Ok(executed)
+}
+
+/// The variant's plan with the subject's changes.
+///
+/// # Errors
+/// What the device lacks for it.
+pub(super) fn planned(
+    session: &Session,
+    subject: &Subject<'_>,
+    problem: &Problem<'_>,
+    setting: &Setting,
+) -> Result<Plan, CheckError> {
     let limits = session.info().limits;
     let target = Target { limits: &limits, workgroup: setting.workgroup };
     let mut plan = (subject.variant.plan)(problem, &target)?;
@@ -144,7 +158,7 @@ pub fn execute(
             }
         }
     }
-    run_plan(session, &plan, slots, setting)
+    Ok(plan)
 }
 
 /// Runs a plan on buffers.
@@ -177,26 +191,6 @@ pub fn run_plan(
         }
     }
     result
-}
-
-#[derive(Clone, Copy)]
-struct Placed {
-    handle: Handle,
-    access: Access,
-    dtype: Dtype,
-}
-
-/// Names of buffers whose kernels ask for `.length()`, so that their range must be exact.
-fn exact_buffers(session: &mut Session, plan: &Plan) -> Result<Vec<String>, CheckError> {
-    let mut exact = Vec::new();
-    for step in &plan.steps {
-        if let Step::Dispatch(dispatch) = step {
-            let built = session.kernels.build(&session.compiler, dispatch)?;
-            let names = bound_names(&built, dispatch)?;
-            exact.extend(names.iter().filter(|(b, _)| b.uses_length).map(|(_, n)| (*n).to_owned()));
-        }
-    }
-    Ok(exact)
 }
 
 fn allocate(
@@ -260,14 +254,7 @@ fn record_and_wait(
     handles: &BTreeMap<String, Placed>,
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
-    let mut dispatches = Vec::new();
-    for step in &plan.steps {
-        if let Step::Dispatch(dispatch) = step {
-            dispatches.push(prepare(session, dispatch, handles)?);
-        }
-    }
-    let mut dispatches = dispatches.into_iter();
-    let mut order = Unordered::default();
+    let staged = Staged::new(session, plan, handles)?;
     let mut recorder = session.ledger.recorder();
     for slot in slots {
         if let Some(tensor) = &slot.contents
@@ -277,35 +264,7 @@ fn record_and_wait(
         }
     }
     recorder.barrier();
-    for step in &plan.steps {
-        match step {
-            Step::Barrier => {
-                recorder.barrier();
-                order.barrier();
-            }
-            Step::Fill { buffer, word } => {
-                let placed = handles.get(*buffer).ok_or_else(|| CheckError::Interface {
-                    kernel: "plan".to_owned(),
-                    what: format!("fills `{buffer}`, which is neither operand nor scratch"),
-                })?;
-                recorder.fill(placed.handle, *word)?;
-                order.step("a fill", &[(placed.handle, buffer, spirv::Access::WriteOnly)]);
-            }
-            Step::Dispatch(dispatch) => {
-                if let Some(prepared) = dispatches.next() {
-                    let uses: Vec<_> =
-                        prepared.uses.iter().map(|(h, n, a)| (*h, &**n, *a)).collect();
-                    order.step(&dispatch.source.path, &uses);
-                    recorder.dispatch(&memory::Dispatch {
-                        kernel: prepared.kernel,
-                        bindings: &prepared.bindings,
-                        push: &prepared.push,
-                        groups: dispatch.groups,
-                    })?;
-                }
-            }
-        }
-    }
+    staged.record(&mut recorder)?;
     recorder.barrier();
     let is_scratch = |slot: &&Slot| !plan.scratch.iter().any(|s| s.name == slot.name);
     let written: Vec<&Slot> =
@@ -325,7 +284,7 @@ fn record_and_wait(
     let mut executed = Executed {
         memory: finished.findings,
         messages: finished.messages,
-        unordered: order.finish(),
+        unordered: staged.unordered().to_vec(),
         ..Executed::default()
     };
     for (slot, bytes) in written.into_iter().zip(finished.downloads) {
@@ -336,38 +295,4 @@ fn record_and_wait(
         executed.written.insert(slot.name.clone(), Tensor::new(slot.dtype, &slot.shape, &[]));
     }
     Ok(executed)
-}
-
-struct Prepared {
-    kernel: crate::device::KernelId,
-    bindings: Vec<Bound>,
-    push: Vec<u8>,
-    /// Each bound buffer as the kernel itself declares to use it.
-    uses: Vec<(Handle, String, spirv::Access)>,
-}
-
-fn prepare(
-    session: &mut Session,
-    dispatch: &crate::ops::Dispatch,
-    handles: &BTreeMap<String, Placed>,
-) -> Result<Prepared, CheckError> {
-    let built = session.kernels.build(&session.compiler, dispatch)?;
-    let (mut bindings, mut uses) = (Vec::new(), Vec::new());
-    for (binding, buffer) in bound_names(&built, dispatch)? {
-        let placed = handles.get(buffer).ok_or_else(|| {
-            let known: Vec<&str> = handles.keys().map(String::as_str).collect();
-            unknown_buffer(&built, binding, buffer, &known)
-        })?;
-        check_type(&built, binding, buffer, placed.dtype)?;
-        uses.push((placed.handle, buffer.to_owned(), binding.access));
-        bindings.push(Bound {
-            set: binding.set,
-            binding: binding.binding,
-            handle: placed.handle,
-            access: placed.access,
-        });
-    }
-    let push = push_block(&built, dispatch)?;
-    let kernel = session.kernels.load(&mut session.ledger, &built, dispatch)?;
-    Ok(Prepared { kernel, bindings, push, uses })
 }

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::MemoryFinding;
 
+use super::{Evidence, Kind};
+
 /// What a check saw that it shouldn't have.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// A word for the kind, such as `wrong-result` or `guard-hit`.
-    pub kind: String,
+    /// The kind.
+    pub kind: Kind,
     /// One sentence.
     pub message: String,
     /// The kernel's source file, where one is to blame.
@@ -31,6 +33,12 @@ pub struct Finding {
     pub smallest: Option<String>,
     /// A command that repeats it.
     pub repeat: String,
+    /// The folder that its arrays were written to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrays: Option<String>,
+    /// The arrays themselves.
+    #[serde(skip)]
+    pub evidence: Evidence,
 }
 
 /// How many elements are wrong and how wrong the worst is.
@@ -55,17 +63,30 @@ pub struct Mismatch {
 impl Finding {
     /// A finding of a kind with its sentence.
     #[must_use]
-    pub fn new(kind: &str, message: impl Into<String>) -> Self {
-        Self { kind: kind.to_owned(), message: message.into(), ..Self::default() }
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            file: None,
+            line: None,
+            other_line: None,
+            mismatch: None,
+            places: Vec::new(),
+            causes: Vec::new(),
+            memory: Vec::new(),
+            smallest: None,
+            repeat: String::new(),
+            arrays: None,
+            evidence: Evidence::default(),
+        }
     }
 
-    /// A finding made of what the ledger saw.
+    /// A finding made of what the ledger saw, named by the first of it; nothing if it saw nothing.
     #[must_use]
-    pub fn of_memory(memory: Vec<MemoryFinding>) -> Self {
-        let first = memory.first();
-        let kind = first.map_or_else(String::new, |f| f.kind.to_string().replace(' ', "-"));
-        let message = first.map_or_else(String::new, |f| f.message.clone());
-        Self { memory, ..Self::new(&kind, message) }
+    pub fn of_memory(memory: Vec<MemoryFinding>) -> Option<Self> {
+        let first = memory.first()?;
+        let named = Self::new(first.kind.into(), first.message.clone());
+        Some(Self { memory, ..named })
     }
 }
 
@@ -97,6 +118,9 @@ impl fmt::Display for Finding {
         }
         if let Some(smallest) = &self.smallest {
             let _ = writeln!(text, "  smallest  {smallest}");
+        }
+        if let Some(arrays) = &self.arrays {
+            let _ = writeln!(text, "  arrays    {arrays}");
         }
         if !self.repeat.is_empty() {
             let _ = writeln!(text, "  repeat    {}", self.repeat);

@@ -18,5 +18,5 @@ pub(super) fn check(
     let trial = Trial::new(subject, case, &session.model);
     let setting = Setting::default_for(subject.variant);
     let executed = execute(session, subject, &case.problem(subject.op), &trial.slots, &setting)?;
-    Ok(describe::judge(subject, case, &trial, &executed))
+    Ok(describe::judge(subject, &trial, &executed))
 }

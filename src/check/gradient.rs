@@ -15,7 +15,7 @@ use crate::tensor::{Dtype, Tensor};
 use super::compare::Expected;
 use super::execute::{Executed, Setting, Subject, execute};
 use super::trial::{Cotangent, Prefill, Trial};
-use super::{CheckError, Finding, Outcome, Session, describe, forward};
+use super::{CheckError, Finding, Kind, Outcome, Session, describe, forward};
 
 /// The cotangents of step 5: all ones alone would check nothing for softmax and its kind, whose
 /// row sums cancel, so it comes last and as an extra.
@@ -37,7 +37,7 @@ pub(super) fn check(
     case: &Case,
 ) -> Result<Outcome, CheckError> {
     if let Some(finding) = session.proven.prove(subject.op, case) {
-        return Ok(describe::located(finding, subject, case));
+        return Ok(Outcome::fail(finding));
     }
     let plainest = Subject::new(subject.op, &subject.op.variants[0]);
     let forward = forward::check(session, &plainest, case)?;
@@ -82,16 +82,11 @@ impl Chain<'_, '_> {
         execute(self.session, self.subject, &problem, &trial.slots, &setting)
     }
 
-    fn fail(&self, kind: &str, message: String, expected: &Expected, got: &Tensor) -> Step {
-        let finding = Finding::new(kind, message);
-        Ok(Some(describe::differing(finding, self.subject, self.case, expected, got)))
-    }
-
     fn cotangents(&mut self) -> Step {
         for cotangent in COTANGENTS {
             let trial = self.trial(cotangent, Prefill::Zeros);
             let executed = self.run(&trial, Poison::Nan)?;
-            match describe::judge(self.subject, self.case, &trial, &executed) {
+            match describe::judge(self.subject, &trial, &executed) {
                 Outcome::Pass { worst } => self.worst = self.worst.max(worst),
                 Outcome::Fail { mut finding } => {
                     if self.ignores_cotangent(&executed)? {
@@ -127,7 +122,7 @@ impl Chain<'_, '_> {
                     let want = scaled_exactly(&expected.name, from, got, power);
                     if !want.compare(got).bad.is_empty() {
                         let message = format!("VJP(2^{power} w) is not 2^{power} VJP(w)");
-                        return self.fail("not-linear", message, &want, got);
+                        return fail(Kind::NotLinear, message, &trial, &want, got);
                     }
                 }
             }
@@ -156,7 +151,7 @@ impl Chain<'_, '_> {
             let got = &both.written[name];
             if !want.compare(got).bad.is_empty() {
                 let message = "VJP(w1 + w2) is not VJP(w1) + VJP(w2)".to_owned();
-                return self.fail("not-linear", message, &want, got);
+                return fail(Kind::NotLinear, message, &sum, &want, got);
             }
         }
         self.zero_in_zero_out()
@@ -173,7 +168,8 @@ impl Chain<'_, '_> {
             }
             let got = &executed.written[&want.name];
             if !want.compare(got).bad.is_empty() {
-                return self.fail("not-linear", "VJP(0) is not 0".to_owned(), &want, got);
+                let message = "VJP(0) is not 0".to_owned();
+                return fail(Kind::NotLinear, message, &trial, &want, got);
             }
         }
         Ok(None)
@@ -182,10 +178,10 @@ impl Chain<'_, '_> {
     fn accumulation(&mut self) -> Step {
         let trial = self.trial(Cotangent::Draw(0), Prefill::Random);
         let executed = self.run(&trial, Poison::Huge)?;
-        let outcome = describe::judge(self.subject, self.case, &trial, &executed);
+        let outcome = describe::judge(self.subject, &trial, &executed);
         Ok(match outcome {
             Outcome::Fail { mut finding } => {
-                finding.kind = "accumulation".to_owned();
+                finding.kind = Kind::Accumulation;
                 finding.message = format!(
                     "{}: a gradient buffer that held data is not written as declared",
                     finding.message
@@ -206,11 +202,17 @@ impl Chain<'_, '_> {
             if tensor.bytes() != second.written[name].bytes() {
                 let want = Expected::exactly(name, tensor);
                 let message = format!("two runs differ in {name}");
-                return self.fail("nondeterministic", message, &want, &second.written[name]);
+                let other = &second.written[name];
+                return fail(Kind::Nondeterministic, message, &trial, &want, other);
             }
         }
         Ok(None)
     }
+}
+
+fn fail(kind: Kind, message: String, trial: &Trial, expected: &Expected, got: &Tensor) -> Step {
+    let finding = Finding::new(kind, message);
+    Ok(Some(describe::differing(finding, &trial.slots, expected, got)))
 }
 
 /// `2^power` times a result, exact but for elements near the ends of the format's range, where

@@ -161,15 +161,15 @@ pub(super) fn push_block(built: &Built, dispatch: &Dispatch) -> Result<Vec<u8>, 
         let (bytes, fits, given) = match value {
             PushValue::U32(v) => {
                 let fits = matches!(member.ty, ElementType::U32 | ElementType::I32);
-                (v.to_le_bytes(), fits, "uint")
+                (v.to_le_bytes(), fits, "u32")
             }
-            PushValue::F32(v) => (v.to_le_bytes(), member.ty == ElementType::F32, "float"),
+            PushValue::F32(v) => (v.to_le_bytes(), member.ty == ElementType::F32, "f32"),
         };
         if !fits || member.components != 1 || member.len.is_some() {
             return Err(mismatch(
                 built,
                 format!(
-                    "push constant `{}` at offset {} is {:?} x {}, the plan gives one {given}",
+                    "push constant `{}` at offset {} is {} x {}, the plan gives one {given}",
                     member.name, member.offset, member.ty, member.components
                 ),
             ));
@@ -231,7 +231,7 @@ pub(super) fn check_type(
     Err(mismatch(
         built,
         format!(
-            "binding {} (`{}`) holds {:?}, the record stores `{buffer}` as {dtype}",
+            "binding {} (`{}`) holds {}, the record stores `{buffer}` as {dtype}",
             binding.binding, binding.name, binding.element
         ),
     ))

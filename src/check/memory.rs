@@ -7,7 +7,7 @@ use crate::ops::Case;
 use super::compare::Expected;
 use super::execute::{Setting, Subject, execute};
 use super::trial::Trial;
-use super::{CheckError, Finding, Outcome, Session, describe};
+use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
 /// Runs the variant with NaN poison and with 2^100, since `max()` hides a NaN. What the ledger
 /// sees in either run is a finding, and so is a result that depends on the poison.
@@ -26,17 +26,11 @@ pub(super) fn check(
     let huge_setting = Setting { poison: Poison::Huge, ..setting };
     let huge = execute(session, subject, &problem, &trial.slots, &huge_setting)?;
     for executed in [&nan, &huge] {
-        if !executed.memory.is_empty() {
-            let finding = Finding::of_memory(executed.memory.clone());
-            return Ok(describe::located(finding, subject, case));
+        if let Some(finding) = Finding::of_memory(executed.memory.clone()) {
+            return Ok(Outcome::fail(finding));
         }
         if let Some(message) = executed.unordered.first() {
-            let finding = Finding::new("missing-barrier", message.clone());
-            return Ok(describe::located(finding, subject, case));
-        }
-        if let Some(message) = executed.messages.first() {
-            let finding = Finding::new("validation", message.clone());
-            return Ok(describe::located(finding, subject, case));
+            return Ok(Outcome::fail(Finding::new(Kind::MissingBarrier, message.clone())));
         }
     }
     for (name, tensor) in &nan.written {
@@ -44,11 +38,11 @@ pub(super) fn check(
         let atomic = subject.variant.order == crate::ops::Order::Atomic;
         if tensor.bytes() != other.bytes() && !atomic {
             let finding = Finding::new(
-                "poison-dependent",
+                Kind::PoisonDependent,
                 format!("{name} changes with the contents of memory that nobody wrote"),
             );
             let expected = Expected::exactly(name, tensor);
-            return Ok(describe::differing(finding, subject, case, &expected, other));
+            return Ok(describe::differing(finding, &trial.slots, &expected, other));
         }
     }
     Ok(Outcome::Pass { worst: 0.0 })

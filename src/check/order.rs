@@ -1,8 +1,7 @@
 //! Order between the steps of a plan. Drivers that run dispatches one after another hide a missing
 //! barrier, so it is found in the plan itself: from what each kernel declares to read and write.
 
-use crate::memory::Handle;
-use crate::spirv::Access;
+use crate::memory::{Access, Handle};
 
 /// The uses of memory since the last barrier, and the conflicts found so far.
 #[derive(Debug, Default)]
@@ -19,8 +18,8 @@ impl Unordered {
 
     /// Adds a step with the buffers that it uses. Two steps conflict where one writes what the
     /// other reads or writes.
-    pub(super) fn step(&mut self, by: &str, uses: &[(Handle, &str, Access)]) {
-        for (handle, name, access) in uses {
+    pub(super) fn step(&mut self, by: &str, uses: Vec<(Handle, Access, &str)>) {
+        for (handle, access, name) in &uses {
             let earlier = self.uses.iter().find(|(other, their, _)| {
                 other == handle && !(reads_only(*their) && reads_only(*access))
             });
@@ -32,7 +31,7 @@ impl Unordered {
                 ));
             }
         }
-        self.uses.extend(uses.iter().map(|(handle, _, access)| (*handle, *access, by.to_owned())));
+        self.uses.extend(uses.iter().map(|(handle, access, _)| (*handle, *access, by.to_owned())));
     }
 
     /// The conflicts, in the order of the steps.
@@ -42,13 +41,13 @@ impl Unordered {
 }
 
 fn reads_only(access: Access) -> bool {
-    access == Access::ReadOnly
+    access == Access::Read
 }
 
 const fn verb(access: Access) -> &'static str {
     match access {
-        Access::ReadOnly => "reads",
-        Access::WriteOnly => "writes",
+        Access::Read => "reads",
+        Access::Write => "writes",
         Access::ReadWrite => "reads and writes",
     }
 }

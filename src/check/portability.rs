@@ -5,7 +5,7 @@ use crate::ops::{Case, Order};
 use super::compare::Expected;
 use super::execute::{Setting, Subject, execute};
 use super::trial::Trial;
-use super::{CheckError, Finding, Outcome, Session, describe};
+use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
 /// Runs the variant at each of its workgroup sizes that the device takes, and at a binding offset.
 /// Another workgroup size may add in another order: each of the two runs may be off by the bound.
@@ -43,13 +43,13 @@ pub(super) fn check(
             let comparison = expected.compare(got);
             if !comparison.bad.is_empty() {
                 let finding = Finding::new(
-                    "not-portable",
+                    Kind::NotPortable,
                     format!(
                         "{} changes with workgroup {} and binding offset {} x the alignment",
                         want.name, setting.workgroup, setting.offset_steps
                     ),
                 );
-                return Ok(describe::differing(finding, subject, case, &expected, got));
+                return Ok(describe::differing(finding, &trial.slots, &expected, got));
             }
             worst = worst.max(comparison.worst);
         }

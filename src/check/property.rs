@@ -1,15 +1,17 @@
 //! Property: algebra that holds without a reference. The kernel is compared with itself; the
 //! reference lends its error bounds where two roundings may differ, never its values.
 
+use std::collections::BTreeSet;
+
 use crate::numeric::{Regime, Stream};
 use crate::ops::{Case, Problem, Property};
 use crate::tensor::Tensor;
 
 use super::compare::Expected;
-use super::execute::{Setting, Subject, execute};
+use super::execute::{Setting, Slot, Subject, execute};
 use super::gradient::scaled_exactly;
 use super::trial::{Trial, draw_inputs, forward_slots};
-use super::{CheckError, Finding, Outcome, Session, describe};
+use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
 /// Checks every property of the record.
 ///
@@ -22,7 +24,7 @@ pub(super) fn check(
 ) -> Result<Outcome, CheckError> {
     let mut worst: f64 = 0.0;
     for property in subject.op.properties {
-        let mut algebra = Algebra { session, subject, case, property };
+        let mut algebra = Algebra { session, subject, case, property, ran: Vec::new() };
         match algebra.check()? {
             Broken::No { worst: fraction } => worst = worst.max(fraction),
             Broken::Yes(outcome) => return Ok(outcome),
@@ -41,6 +43,8 @@ struct Algebra<'a, 's> {
     subject: &'a Subject<'s>,
     case: &'a Case,
     property: &'a Property,
+    /// The buffers of the latest run.
+    ran: Vec<Slot>,
 }
 
 type Verdict = Result<Broken, CheckError>;
@@ -54,6 +58,7 @@ impl Algebra<'_, '_> {
             Property::ShiftInvariant(operand) => self.shift_invariant(operand),
             Property::RowsIndependent(operands) => self.rows_independent(operands),
             Property::Commutes(a, b) => self.commutes(a, b),
+            Property::Selects(operand) => self.selects(operand),
             Property::RowsSumToOne => self.rows_sum_to_one(),
             Property::Convex(operand) => self.convex(operand),
             Property::Idempotent => self.idempotent(),
@@ -85,6 +90,7 @@ impl Algebra<'_, '_> {
         let setting = Setting::default_for(self.subject.variant);
         let slots = forward_slots(problem, inputs);
         let mut executed = execute(self.session, self.subject, problem, &slots, &setting)?;
+        self.ran = slots;
         let named = problem.outputs().map(|o| o.name.to_owned());
         Ok(named.filter_map(|name| executed.written.remove_entry(&name)).collect())
     }
@@ -101,8 +107,8 @@ impl Algebra<'_, '_> {
             return Broken::No { worst: comparison.worst };
         }
         let message = format!("{} breaks {:?}", want.name, self.property);
-        let finding = Finding::new("property", message);
-        Broken::Yes(describe::differing(finding, self.subject, self.case, want, got))
+        let finding = Finding::new(Kind::Property, message);
+        Broken::Yes(describe::differing(finding, &self.ran, want, got))
     }
 
     fn all(&self, pairs: impl IntoIterator<Item = (Expected, Tensor)>) -> Broken {
@@ -235,6 +241,28 @@ impl Algebra<'_, '_> {
             .zip(other)
             .map(|((name, want), (_, got))| (Expected::exactly(&name, &want), got));
         Ok(self.all(pairs))
+    }
+
+    fn selects(&mut self, operand: &str) -> Verdict {
+        let inputs = self.draw(Regime::Infinities);
+        let source = &inputs[self.position(operand)];
+        let size = source.dtype().size_bytes();
+        let known: BTreeSet<Vec<u8>> = source.bytes().chunks(size).map(<[u8]>::to_vec).collect();
+        for (name, got) in self.run(&inputs)? {
+            let foreign = |element: &[u8]| !known.contains(element);
+            let Some(at) = got.bytes().chunks(size).position(foreign) else { continue };
+            // The nearest element that it could have been shows what was done to it.
+            let value = got.values()[at];
+            let distance = |v: &f64| (v - value).abs();
+            let source = source.values();
+            let near = source.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            let mut want = Expected::exactly(&name, &got);
+            want.values[at] = near.copied().unwrap_or(f64::NAN);
+            if let broken @ Broken::Yes(_) = self.holds(&want, &got) {
+                return Ok(broken);
+            }
+        }
+        Ok(Broken::No { worst: 0.0 })
     }
 
     fn rows_sum_to_one(&mut self) -> Verdict {

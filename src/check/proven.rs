@@ -6,8 +6,8 @@ use crate::numeric::{Dual, Regime, Stream};
 use crate::ops::{Case, Gradient, Op, Problem};
 use crate::tensor::Tensor;
 
-use super::Finding;
 use super::trial::draw_inputs;
+use super::{Finding, Kind};
 
 /// Problems whose reference VJP was found consistent.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ fn disagreement(op: &'static Op, case: &Case) -> Option<Finding> {
         let (got, dual) = (backward.iter().sum::<f64>(), forward.iter().sum::<f64>());
         if !((got - dual).abs() <= DUAL * scale) {
             return Some(Finding::new(
-                "reference",
+                Kind::Reference,
                 format!("reference VJP {got:e} and dual numbers {dual:e} disagree at {id}"),
             ));
         }
@@ -88,7 +88,7 @@ fn disagreement(op: &'static Op, case: &Case) -> Option<Finding> {
             // large the reference isn't smooth here and nothing follows.
             if spread <= allowed && !((difference - dual).abs() <= allowed + spread) {
                 return Some(Finding::new(
-                    "reference",
+                    Kind::Reference,
                     format!(
                         "dual numbers {dual:e} and differences {difference:e} disagree at {id}"
                     ),

@@ -15,6 +15,8 @@ pub struct Session {
     pub(super) kernels: Kernels,
     pub(super) model: ErrorModel,
     pub(super) proven: Proven,
+    /// What the validation layer said since the check began.
+    pub(super) messages: Vec<String>,
 }
 
 impl Session {
@@ -28,6 +30,7 @@ impl Session {
             kernels: Kernels::default(),
             model: ErrorModel::SPEC,
             proven: Proven::default(),
+            messages: Vec::new(),
         }
     }
 
@@ -52,6 +55,11 @@ impl Session {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The ledger, to work with.
+    pub fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
     }
 
     /// Ends the session: final counters and what was never freed.

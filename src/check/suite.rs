@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::numeric::Regime;
-use crate::ops::{Case, Cases, Op, Pass, Variant};
+use crate::ops::{Case, Cases, Op, Pass, Property, Variant};
 use crate::tensor::Dtype;
 
 use super::execute::Subject;
 use super::{
-    Check, CheckError, Outcome, Session, alias, determinism, forward, gradient, memory,
-    portability, property, shrink,
+    Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
+    gradient, memory, portability, property, shrink,
 };
 
 /// How much a failure is worth.
@@ -58,7 +58,12 @@ pub fn cases(check: Check, op: &Op, cases: Cases, seed: u64) -> Vec<Case> {
         Check::Memory => &[Regime::Normal, Regime::Negative],
         Check::Alias | Check::Determinism | Check::Portability => &[Regime::Normal],
     };
-    let mut found = Case::generate(op, cases, regimes, seed);
+    let selects = op.properties.iter().any(|p| matches!(p, Property::Selects(_)));
+    let mut regimes = regimes.to_vec();
+    if check == Check::Forward && selects {
+        regimes.push(Regime::Infinities);
+    }
+    let mut found = Case::generate(op, cases, &regimes, seed);
     if check == Check::Forward && is_unary_half(op) {
         found.push(Case {
             dims: vec![1 << 16],
@@ -89,24 +94,38 @@ pub fn run(
     case: &Case,
 ) -> Result<Outcome, CheckError> {
     let outcome = ask(session, subject, check, case)?;
-    let Outcome::Fail { finding } = outcome else { return Ok(outcome) };
+    let Outcome::Fail { mut finding } = outcome else { return Ok(outcome) };
     if subject.effort == Effort::FirstFailure {
         return Ok(Outcome::Fail { finding });
     }
-    let smallest = shrink(subject.op, case, |candidate| {
+    let mut failing = shrink(subject.op, case, |candidate| {
         matches!(ask(session, subject, check, candidate), Ok(Outcome::Fail { .. }))
     });
-    if smallest == *case {
-        return Ok(Outcome::Fail { finding });
-    }
-    match ask(session, subject, check, &smallest)? {
-        Outcome::Fail { finding: mut shrunk } => {
-            shrunk.smallest = Some(smallest.id(subject.op));
-            Ok(Outcome::Fail { finding: shrunk })
-        }
+    if failing != *case {
         // A failure that comes and goes is told as it was first seen.
-        _ => Ok(Outcome::Fail { finding }),
+        match ask(session, subject, check, &failing)? {
+            Outcome::Fail { finding: shrunk } => {
+                finding = shrunk;
+                finding.smallest = Some(failing.id(subject.op));
+            }
+            _ => failing = case.clone(),
+        }
     }
+    finding.file = blame::file(session, subject, &failing, &finding);
+    finding.repeat = repeat(session, subject, check, &failing);
+    Ok(Outcome::Fail { finding })
+}
+
+/// A line for a shell.
+fn repeat(session: &Session, subject: &Subject<'_>, check: Check, case: &Case) -> String {
+    format!(
+        "vklab check {}.{} --only {check} --case {} --seed {} --device 'vk:{}'",
+        subject.op.name,
+        subject.variant.name,
+        case.id(subject.op),
+        case.seed,
+        session.info().name
+    )
 }
 
 fn ask(
@@ -115,6 +134,7 @@ fn ask(
     check: Check,
     case: &Case,
 ) -> Result<Outcome, CheckError> {
+    session.messages.clear();
     let answer = match check {
         Check::Forward => forward::check(session, subject, case),
         Check::Gradient => gradient::check(session, subject, case),
@@ -126,6 +146,10 @@ fn ask(
     };
     match answer {
         Err(CheckError::Unsupported(reason)) => Ok(Outcome::Unsupported { reason }),
+        Ok(outcome @ Outcome::Pass { .. }) => Ok(match session.messages.first() {
+            Some(message) => Outcome::fail(Finding::new(Kind::Validation, message.clone())),
+            None => outcome,
+        }),
         other => other,
     }
 }

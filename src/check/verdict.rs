@@ -109,10 +109,29 @@ impl Outcome {
         }
     }
 
+    /// A failure.
+    #[must_use]
+    pub fn fail(finding: Finding) -> Self {
+        Self::Fail { finding: Box::new(finding) }
+    }
+
     /// Whether the run as a whole must exit with findings.
     #[must_use]
     pub const fn is_bad(&self) -> bool {
         matches!(self, Self::Fail { .. } | Self::Crash { .. } | Self::Hang { .. })
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pass { worst } => write!(f, "pass, worst {worst:.2}"),
+            Self::Fail { finding } => write!(f, "fail: {finding}"),
+            Self::Unsupported { reason }
+            | Self::Crash { reason }
+            | Self::Hang { reason }
+            | Self::Skipped { reason } => write!(f, "{}: {reason}", self.word()),
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use crate::ops::Cases;
 use crate::run::Shard;
 use crate::vulkan::Validation;
 
+use super::train::TrainOptions;
+
 /// A lab for GLSL compute kernels on any Vulkan device.
 #[derive(Debug, Parser)]
 #[command(name = "vklab", version, about)]
@@ -34,6 +36,14 @@ pub(super) enum Command {
     },
     /// Check kernels on devices.
     Check(CheckOptions),
+    /// Train a model made of the lab's ops on devices, and hold it against the references.
+    Train(TrainOptions),
+    /// One finding with all that is known, or what a kind of finding means.
+    Explain {
+        /// A kind such as `wrong-result`, or RUN.jsonl:N for the N-th finding of a run file.
+        #[arg(value_name = "KIND|FINDING")]
+        finding: String,
+    },
     /// Ask the checks about kernels that are wrong on purpose, and print which check catches what.
     Faulty(FaultyOptions),
     /// Serve a parent over standard input and output.
@@ -45,6 +55,8 @@ pub(super) enum Command {
         validate: bool,
         #[arg(long)]
         timeout: Seconds,
+        #[arg(long)]
+        dump: Option<PathBuf>,
     },
 }
 
@@ -119,7 +131,7 @@ impl ChecksOptions {
 #[derive(Args, Clone, Debug)]
 pub(super) struct DeviceOptions {
     /// `vk:` with a part of a name or driver, or `all`; every executing device if not given.
-    #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
+    #[arg(long, value_name = "DEVICE")]
     pub(super) device: Vec<String>,
     /// Fail if this device is absent.
     #[arg(long, value_name = "DEVICE")]

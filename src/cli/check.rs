@@ -1,14 +1,17 @@
 //! `vklab check`.
 
 use std::env;
+use std::fs;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde_json::Value;
 
 use crate::check::{Outcome, Verdict};
+use crate::memory::MemoryFinding;
 use crate::ops::{Case, Cases, Op};
-use crate::report::Summary;
+use crate::report::{Summary, finding_json, finding_text, leak_json, leak_text};
 use crate::run::{Line, RunFile, Targets, tasks};
 use crate::worker::{Choice, Pool, Task, Update, choose};
 
@@ -26,6 +29,11 @@ pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
     let mut tasks = tasks(&targets, &options.checks.chosen(), size, seed, pick);
     if let Some(shard) = options.shard {
         tasks = shard.of(tasks);
+    }
+    if let Some(folder) = &options.dump {
+        fs::create_dir_all(folder).map_err(|error| {
+            CliError::Usage(format!("failed to make the folder {}: {error}", folder.display()))
+        })?;
     }
     let mut file = match &options.out {
         Some(path) => Some(RunFile::create(path)?),
@@ -66,13 +74,20 @@ fn one_case(
 }
 
 /// The command that starts a worker on a device.
-pub(super) fn pool(choice: &Choice, on: &DeviceOptions) -> Result<Pool, CliError> {
+pub(super) fn pool(
+    choice: &Choice,
+    on: &DeviceOptions,
+    dump: Option<&Path>,
+) -> Result<Pool, CliError> {
     let program = env::current_exe()?.to_string_lossy().into_owned();
     let mut command = vec![program, "worker".to_owned()];
     command.push(format!("--device=vk:{}", choice.found.info.name));
     command.push(format!("--timeout={}", on.timeout));
     if on.validate {
         command.push("--validate".to_owned());
+    }
+    if let Some(folder) = dump {
+        command.push(format!("--dump={}", folder.display()));
     }
     Ok(Pool { command, workers: on.workers, timeout: on.timeout.into() })
 }
@@ -83,42 +98,92 @@ fn on_device(
     tasks: &[Task],
     say: &mut Say,
 ) -> Result<(), CliError> {
-    let device = &choice.found.info.name;
+    let pool = pool(choice, &options.on, options.dump.as_deref())?;
+    let device = choice.found.info.name.as_str();
     let total = tasks.iter().map(|task| task.cases.len()).sum::<usize>();
     let bar = progress(total, device);
-    let mut verdicts: Vec<Vec<Option<Verdict>>> =
-        tasks.iter().map(|task| vec![None; task.cases.len()]).collect();
-    let mut known = false;
-    let mut result = Ok(());
-    pool(choice, &options.on)?.run(tasks, |update| match update {
-        Update::Ready(info, calibration) => {
-            if !known {
-                known = true;
-                result = std::mem::replace(&mut result, Ok(()))
-                    .and_then(|()| say.write(&Line::Device { info, calibration }));
-            }
-        }
-        Update::Answer { task, case, outcome } => {
-            bar.inc(1);
-            verdicts[task][case] = Some(verdict(device, &tasks[task], case, outcome));
-        }
-        Update::Closed(counters, leaks) => {
-            say.summary.add_ledger(device, counters);
-            for leak in leaks {
-                say.bad += 1;
-                println!("{leak}");
-            }
+    let waiting = tasks.iter().map(|task| vec![None; task.cases.len()]).collect();
+    let mut hearing = Hearing {
+        device,
+        tasks,
+        say,
+        bar,
+        waiting,
+        next: (0, 0),
+        is_open: false,
+        leaks: Vec::new(),
+    };
+    let mut heard = Ok(());
+    pool.run(tasks, |update| {
+        if heard.is_ok() {
+            heard = hearing.hear(update);
         }
     })?;
-    bar.finish_and_clear();
-    result?;
-    for verdict in verdicts.into_iter().flatten().flatten() {
-        say.verdict(verdict)?;
+    heard?;
+    hearing.end()
+}
+
+/// What workers report, told in the order of tasks and cases, whichever worker was faster.
+struct Hearing<'a> {
+    device: &'a str,
+    tasks: &'a [Task],
+    say: &'a mut Say,
+    bar: ProgressBar,
+    /// Outcomes by task and case; told ones are gone.
+    waiting: Vec<Vec<Option<Outcome>>>,
+    /// Task and case to be told next.
+    next: (usize, usize),
+    is_open: bool,
+    leaks: Vec<MemoryFinding>,
+}
+
+impl Hearing<'_> {
+    fn hear(&mut self, update: Update) -> Result<(), CliError> {
+        match update {
+            // Each worker opens the same device.
+            Update::Ready(..) if self.is_open => {}
+            Update::Ready(info, calibration) => {
+                self.is_open = true;
+                self.say.write(&Line::Device { info, calibration })?;
+            }
+            Update::Answer { task, case, outcome } => {
+                self.bar.inc(1);
+                self.waiting[task][case] = Some(outcome);
+                self.tell()?;
+            }
+            Update::Closed(counters, leaks) => {
+                self.say.summary.add_ledger(self.device, counters);
+                self.leaks.extend(leaks);
+            }
+        }
+        Ok(())
     }
-    if let Some(counters) = say.summary.ledgers().get(device).copied() {
-        say.write(&Line::Ledger { device: device.clone(), counters })?;
+
+    fn tell(&mut self) -> Result<(), CliError> {
+        while let Some(outcomes) = self.waiting.get_mut(self.next.0) {
+            let Some(outcome) = outcomes.get_mut(self.next.1) else {
+                self.next = (self.next.0 + 1, 0);
+                continue;
+            };
+            let Some(outcome) = outcome.take() else { break };
+            let verdict = verdict(self.device, &self.tasks[self.next.0], self.next.1, outcome);
+            self.bar.suspend(|| self.say.verdict(verdict))?;
+            self.next.1 += 1;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn end(self) -> Result<(), CliError> {
+        self.bar.finish_and_clear();
+        for leak in self.leaks {
+            self.say.leak(self.device, leak)?;
+        }
+        let device = self.device.to_owned();
+        match self.say.summary.ledgers().get(self.device).copied() {
+            Some(counters) => self.say.write(&Line::Ledger { device, counters }),
+            None => Ok(()),
+        }
+    }
 }
 
 fn verdict(device: &str, task: &Task, case: usize, outcome: Outcome) -> Verdict {
@@ -168,44 +233,23 @@ impl Say {
     fn verdict(&mut self, verdict: Verdict) -> Result<(), CliError> {
         self.summary.add(&verdict);
         if verdict.outcome.is_bad() {
-            self.bad += 1;
-            self.show(&verdict);
+            self.show(|| finding_text(&verdict), || finding_json(&verdict));
         }
         self.write(&Line::Verdict(Box::new(verdict)))
     }
 
-    fn show(&self, verdict: &Verdict) {
-        let subject = format!("{}.{}", verdict.op, verdict.variant);
+    fn leak(&mut self, device: &str, leak: MemoryFinding) -> Result<(), CliError> {
+        self.show(|| leak_text(device, &leak), || leak_json(device, &leak));
+        self.write(&Line::Leak { device: device.to_owned(), leak: Box::new(leak) })
+    }
+
+    /// Findings are numbered as in the run file, so that `vklab explain RUN.jsonl:N` finds them.
+    fn show(&mut self, text: impl Fn() -> String, json: impl Fn() -> Value) {
+        self.bad += 1;
         if self.json {
-            let (kind, message, finding) = match &verdict.outcome {
-                Outcome::Fail { finding } => {
-                    (finding.kind.clone(), finding.message.clone(), Some(finding))
-                }
-                Outcome::Crash { reason } | Outcome::Hang { reason } => {
-                    (verdict.outcome.word().to_owned(), reason.clone(), None)
-                }
-                _ => return,
-            };
-            let file = finding.and_then(|f| f.file.clone());
-            println!(
-                "{}",
-                json!({
-                    "kind": kind, "message": message, "file": file,
-                    "line": finding.and_then(|f| f.line),
-                    "other_line": finding.and_then(|f| f.other_line),
-                    "device": verdict.device, "target": subject, "check": verdict.check,
-                    "case": verdict.case, "seed": verdict.seed, "finding": finding,
-                })
-            );
-            return;
-        }
-        println!("{subject} {} on {}: {}", verdict.check, verdict.device, verdict.case);
-        match &verdict.outcome {
-            Outcome::Fail { finding } => println!("{finding}\n"),
-            Outcome::Crash { reason } | Outcome::Hang { reason } => {
-                println!("{}: {reason}\n", verdict.outcome.word());
-            }
-            _ => {}
+            println!("{}", json());
+        } else {
+            println!("{}. {}\n", self.bad, text());
         }
     }
 

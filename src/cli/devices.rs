@@ -1,45 +1,77 @@
 //! `vklab devices`.
 
-use comfy_table::{Table, presets};
-
-use crate::vulkan;
+use crate::device::{DeviceError, DeviceInfo};
+use crate::report::wrapped;
+use crate::vulkan::{self, Found};
 
 use super::{CliError, Ending};
 
 pub(super) fn devices(json: bool) -> Result<Ending, CliError> {
     let found = vulkan::enumerate()?;
-    if json {
-        for device in &found {
+    if found.is_empty() {
+        return Err(DeviceError::NoDriver.into());
+    }
+    for device in &found {
+        if json {
             let mut object = serde_json::to_value(&device.info).map_err(std::io::Error::other)?;
             object["left_out"] = device.left_out.clone().into();
             println!("{object}");
+        } else {
+            show(device);
         }
-        return Ok(Ending::Clean);
-    }
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["device", "kind", "driver", "Vulkan", "subgroup", "f16", "atomic f32"]);
-    let word = |has: bool| if has { "yes" } else { "no" };
-    for device in &found {
-        let info = &device.info;
-        table.add_row([
-            info.name.clone(),
-            info.kind.clone(),
-            format!("{} {}", info.driver, info.driver_version),
-            info.api_version.clone(),
-            info.limits.subgroup_size.to_string(),
-            word(info.features.storage_f16).to_owned(),
-            word(info.features.atomic_add_f32).to_owned(),
-        ]);
-    }
-    println!("{table}");
-    for device in &found {
-        if let Some(reason) = &device.left_out {
-            println!("left out: {}: {reason}", device.info.name);
-        }
-    }
-    if found.is_empty() {
-        println!("no device: install a driver, or run ./vklab, which installs lavapipe");
     }
     Ok(Ending::Clean)
+}
+
+fn show(device: &Found) {
+    let info = &device.info;
+    println!("vk:{}", info.name);
+    if let Some(reason) = &device.left_out {
+        println!("  {:<10}{}", "left out", wrapped(reason.split(' '), INDENT, INDENT));
+    }
+    let driver = format!("{} {}, Vulkan {}", info.driver, info.driver_version, info.api_version);
+    for (name, text) in [
+        ("kind", info.kind.clone()),
+        ("driver", driver),
+        ("limits", limits(info)),
+        ("has", has(info)),
+    ] {
+        println!("  {name:<10}{}", wrapped(text.split(' '), INDENT, INDENT));
+    }
+}
+
+/// Column at which the values start.
+const INDENT: usize = 12;
+
+fn limits(info: &DeviceInfo) -> String {
+    let limits = &info.limits;
+    format!(
+        "subgroup {}, workgroup {}, shared {} B, push {} B, binding {} MiB, offsets {} B",
+        limits.subgroup_size,
+        limits.workgroup_invocations,
+        limits.shared_bytes,
+        limits.push_bytes,
+        limits.storage_range_bytes >> 20,
+        limits.storage_offset_alignment
+    )
+}
+
+fn has(info: &DeviceInfo) -> String {
+    let features = &info.features;
+    let named = [
+        (features.storage_f16, "f16 storage"),
+        (features.arithmetic_f16, "f16 arithmetic"),
+        (features.storage_i8, "i8 storage"),
+        (features.arithmetic_i8, "i8 arithmetic"),
+        (features.arithmetic_i16, "i16"),
+        (features.int64, "i64"),
+        (features.float64, "f64"),
+        (features.atomic_add_f32, "atomicAdd on f32"),
+        (features.subgroup_arithmetic, "subgroup arithmetic"),
+        (features.rounding_rte_f32, "rounding to nearest"),
+        (features.denorm_preserve_f32, "subnormals"),
+        (info.limits.timestamp_bits > 0, "timestamps"),
+    ];
+    let present: Vec<&str> = named.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
+    present.join(", ")
 }

@@ -5,8 +5,9 @@ use serde_json::json;
 
 use crate::check::Check;
 use crate::faulty::{self, Fault};
+use crate::ops::nearest;
 use crate::report::Catches;
-use crate::run::{Answer, Campaign, nearest};
+use crate::run::{Answer, Campaign};
 use crate::worker::Update;
 
 use super::args::FaultyOptions;
@@ -23,7 +24,7 @@ pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
         let mut campaign = Campaign::new(&faults, &checks, seed);
         let tasks = campaign.tasks().to_vec();
         let bar = progress(tasks.iter().map(|task| task.cases.len()).sum(), device);
-        pool(&choice, &options.on)?.run(&tasks, |update| {
+        pool(&choice, &options.on, None)?.run(&tasks, |update| {
             if let Update::Answer { task, case, outcome } = update {
                 bar.inc(1);
                 campaign.hear(task, case, outcome);

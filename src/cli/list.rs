@@ -2,16 +2,22 @@
 
 use crate::check::{Check, applies, cases};
 use crate::ops::Cases;
+use crate::report::wrapped;
 use crate::run::Targets;
 
 use super::{CliError, Ending};
 
+/// Column at which the checks of a variant start.
+const INDENT: usize = 21;
+
 pub(super) fn list(targets: &[String]) -> Result<Ending, CliError> {
     let targets = Targets::parse(targets)?;
+    println!("op: formula; then its variants with their checks, cases quick/full");
     let mut last = "";
     for (op, variant) in targets.variants() {
         if op.name != last {
-            println!("{}: {}", op.name, op.formula);
+            let used = op.name.len() + 2;
+            println!("{}: {}", op.name, wrapped(op.formula.split(' '), used, 4));
             last = op.name;
         }
         let checks: Vec<String> = Check::ALL
@@ -22,7 +28,10 @@ pub(super) fn list(targets: &[String]) -> Result<Ending, CliError> {
                 format!("{check} {}/{}", count(Cases::Quick), count(Cases::Full))
             })
             .collect();
-        println!("  {:<18} {}", variant.name, checks.join(", "));
+        let (last, others) = checks.split_last().map_or(("", &[][..]), |(l, o)| (l.as_str(), o));
+        let pieces: Vec<String> = others.iter().map(|check| format!("{check},")).collect();
+        let pieces = pieces.iter().map(String::as_str).chain([last]);
+        println!("  {:<18} {}", variant.name, wrapped(pieces, INDENT, INDENT));
     }
     Ok(Ending::Clean)
 }

@@ -1,14 +1,23 @@
 //! The command line: arguments only; all work is done by the modules above.
-#![expect(clippy::print_stdout, reason = "this is where the lab talks to its user")]
+
+/// The standard macro panics when nobody reads any more, as behind `| head`; this one ends.
+macro_rules! println {
+    ($($argument:tt)*) => {
+        $crate::cli::print_line(format_args!($($argument)*))
+    };
+}
 
 mod args;
 mod check;
 mod devices;
+mod explain;
 mod faulty;
 mod list;
+mod train;
 
-use std::io;
-use std::process::ExitCode;
+use std::fmt;
+use std::io::{self, Write};
+use std::process::{self, ExitCode};
 
 use clap::Parser;
 use thiserror::Error;
@@ -16,8 +25,9 @@ use thiserror::Error;
 use crate::check::CheckError;
 use crate::device::DeviceError;
 use crate::memory::LedgerOptions;
+use crate::model::SwapError;
 use crate::ops::CaseError;
-use crate::run::{RunError, TargetsError};
+use crate::run::{ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
@@ -36,9 +46,13 @@ enum CliError {
     #[error(transparent)]
     Run(#[from] RunError),
     #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
     Pool(#[from] PoolError),
     #[error(transparent)]
     Check(#[from] CheckError),
+    #[error(transparent)]
+    Swap(#[from] SwapError),
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
@@ -65,17 +79,29 @@ pub fn main() -> ExitCode {
     }
 }
 
+fn print_line(text: fmt::Arguments<'_>) {
+    if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            eprintln!("vklab: failed to write to the standard output: {error}");
+        }
+        process::exit(2);
+    }
+}
+
 fn dispatch(command: Command) -> Result<Ending, CliError> {
     match command {
         Command::Devices { json } => devices::devices(json),
         Command::List { targets } => list::list(&targets),
         Command::Check(options) => check::check(&options),
         Command::Faulty(options) => faulty::faulty(&options),
-        Command::Worker { device, validate, timeout } => {
+        Command::Train(options) => train::train(&options),
+        Command::Explain { finding } => explain::explain(&finding),
+        Command::Worker { device, validate, timeout, dump } => {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);
             let ledger = LedgerOptions { timeout: timeout.into(), ..LedgerOptions::default() };
-            serve(&ServeOptions { choice, ledger }, io::stdin().lock(), io::stdout().lock())?;
+            let options = ServeOptions { choice, ledger, dump };
+            serve(&options, io::stdin().lock(), io::stdout().lock())?;
             Ok(Ending::Clean)
         }
     }

@@ -1,13 +1,15 @@
 //! Scalars that a reference can be run with, and the streams that feed it.
 //!
-//! One generic reference answers three questions: what is the value (`f64`), what is its
-//! directional derivative ([`Dual`]), and how far may an f32 kernel be from it ([`Bounded`]).
+//! One generic reference answers four questions: what is the value (`f64`), what is its
+//! directional derivative ([`Dual`]), how far may an f32 kernel be from it ([`Bounded`]), and how
+//! far apart are f32 computations that only add in another order ([`Shuffled`]).
 
 mod bounded;
 mod dual;
 mod model;
 mod regime;
 mod scalar;
+mod shuffled;
 mod stream;
 mod ulp;
 
@@ -16,5 +18,6 @@ pub use dual::Dual;
 pub use model::{Builtin, ErrorModel, Structure};
 pub use regime::{Domain, Regime};
 pub use scalar::Scalar;
+pub use shuffled::{Order, Shuffled};
 pub use stream::Stream;
 pub use ulp::{F32_EPS, F32_MIN_NORMAL, next_after, ulp_of};

@@ -24,7 +24,7 @@ pub enum Regime {
     OneHot,
     /// Three values only: ties.
     Ties,
-    /// All below zero: a maximum that starts from 0 shows.
+    /// -200 - |N(0, 1)|: a maximum that starts from 0 leaves an exponential nothing but underflow.
     Negative,
     /// Half of the elements +0 or -0.
     SignedZeros,
@@ -70,7 +70,7 @@ impl Regime {
     #[must_use]
     pub const fn structure(self) -> Structure {
         match self {
-            Self::Normal | Self::Tiny | Self::Large | Self::Negative => Structure::Random,
+            Self::Normal | Self::Tiny | Self::Large => Structure::Random,
             _ => Structure::Structured,
         }
     }
@@ -97,7 +97,7 @@ impl Regime {
             Self::Large => draw(&mut |s| 100.0 * s.normal()),
             Self::Integers => draw(&mut |s| s.index(9) as f64 - 4.0),
             Self::Ties => draw(&mut |s| [-1.0, 0.5, 2.0][s.index(3)]),
-            Self::Negative => draw(&mut |s| -0.1 - s.normal().abs()),
+            Self::Negative => draw(&mut |s| -200.0 - s.normal().abs()),
             Self::SignedZeros => draw(&mut |s| match s.index(4) {
                 0 => 0.0,
                 1 => -0.0,

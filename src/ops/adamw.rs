@@ -102,12 +102,12 @@ impl Formula for AdamW {
         let [correction1, correction2] = c.corrections.map(S::constant);
         let (lr, eps, decay) = (S::constant(c.lr), S::constant(c.eps), S::constant(c.decay));
         let (mut params, mut means, mut squares) = (Vec::new(), Vec::new(), Vec::new());
-        for i in 0..inputs[0].len() {
-            let (param, grad) = (inputs[0][i], inputs[3][i]);
-            let mean = beta1 * inputs[1][i] + rest1 * grad;
-            let square = beta2 * inputs[2][i] + rest2 * (grad * grad);
+        let [param, mean, square, grad] = [0, 1, 2, 3].map(|operand| inputs[operand].iter());
+        for (((param, mean), square), grad) in param.zip(mean).zip(square).zip(grad) {
+            let mean = beta1 * *mean + rest1 * *grad;
+            let square = beta2 * *square + rest2 * (*grad * *grad);
             let ratio = mean / correction1 / ((square / correction2).sqrt() + eps);
-            params.push(param - lr * decay * param - lr * ratio);
+            params.push(*param - lr * decay * *param - lr * ratio);
             means.push(mean);
             squares.push(square);
         }

@@ -52,7 +52,11 @@ pub const OP: Op = Op {
         Variant::vjp("vjp_naive", vjp_naive),
         Variant::vjp("vjp_atomic", vjp_atomic).unordered(),
     ],
-    properties: &[Property::Linear(&["table"]), Property::RowsIndependent(&["index"])],
+    properties: &[
+        Property::Selects("table"),
+        Property::Linear(&["table"]),
+        Property::RowsIndependent(&["index"]),
+    ],
 };
 
 struct Embedding;
@@ -61,7 +65,6 @@ struct Embedding;
 fn rows<S: Scalar>(index: &[S]) -> Vec<usize> {
     #[expect(
         clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
         reason = "index operands arrive as whole numbers below vocab"
     )]
     index.iter().map(|row| row.value() as usize).collect()

@@ -96,16 +96,17 @@ fn stored(p: &Problem<'_>, transposed: &str, rows: usize, cols: usize) -> Vec<us
 struct Matmul;
 
 impl Matmul {
-    /// Where row i and column l of A is stored.
-    fn a(p: &Problem<'_>, batch: usize, i: usize, l: usize) -> usize {
-        let (m, k) = (p.dim("m"), p.dim("k"));
-        batch * m * k + if p.is_set("transpose_a") { l * m + i } else { i * k + l }
+    /// Where row i and column l of A is stored, by batch, i and l. The dimensions are looked up
+    /// once: by name and per element they would take most of the reference's time.
+    fn a(p: &Problem<'_>) -> impl Fn(usize, usize, usize) -> usize + use<> {
+        let (m, k, is_transposed) = (p.dim("m"), p.dim("k"), p.is_set("transpose_a"));
+        move |batch, i, l| batch * m * k + if is_transposed { l * m + i } else { i * k + l }
     }
 
-    /// Where row l and column j of B is stored.
-    fn b(p: &Problem<'_>, batch: usize, l: usize, j: usize) -> usize {
-        let (k, n) = (p.dim("k"), p.dim("n"));
-        batch * k * n + if p.is_set("transpose_b") { j * k + l } else { l * n + j }
+    /// Where row l and column j of B is stored, by batch, l and j.
+    fn b(p: &Problem<'_>) -> impl Fn(usize, usize, usize) -> usize + use<> {
+        let (k, n, is_transposed) = (p.dim("k"), p.dim("n"), p.is_set("transpose_b"));
+        move |batch, l, j| batch * k * n + if is_transposed { j * k + l } else { l * n + j }
     }
 }
 
@@ -113,11 +114,12 @@ impl Formula for Matmul {
     fn forward<S: Scalar>(&self, p: &Problem<'_>, inputs: &[Vec<S>]) -> Vec<Vec<S>> {
         let (a, b) = (&inputs[0], &inputs[1]);
         let (m, n, k) = (p.dim("m"), p.dim("n"), p.dim("k"));
+        let (at_a, at_b) = (Self::a(p), Self::b(p));
         let mut y = Vec::with_capacity(p.dim("batch") * m * n);
         for batch in 0..p.dim("batch") {
             for i in 0..m {
                 for j in 0..n {
-                    let term = |l| a[Self::a(p, batch, i, l)] * b[Self::b(p, batch, l, j)];
+                    let term = |l| a[at_a(batch, i, l)] * b[at_b(batch, l, j)];
                     y.push(S::sum((0..k).map(term)));
                 }
             }
@@ -134,18 +136,19 @@ impl Formula for Matmul {
     ) -> Vec<Vec<S>> {
         let (a, b, gy) = (&inputs[0], &inputs[1], &cotangents[0]);
         let (m, n, k) = (p.dim("m"), p.dim("n"), p.dim("k"));
+        let (at_a, at_b) = (Self::a(p), Self::b(p));
         let mut ga = vec![S::zero(); a.len()];
         let mut gb = vec![S::zero(); b.len()];
         for batch in 0..p.dim("batch") {
             let gy = &gy[batch * m * n..(batch + 1) * m * n];
             for l in 0..k {
                 for i in 0..m {
-                    let term = |j| gy[i * n + j] * b[Self::b(p, batch, l, j)];
-                    ga[Self::a(p, batch, i, l)] = S::sum((0..n).map(term));
+                    let term = |j| gy[i * n + j] * b[at_b(batch, l, j)];
+                    ga[at_a(batch, i, l)] = S::sum((0..n).map(term));
                 }
                 for j in 0..n {
-                    let term = |i| a[Self::a(p, batch, i, l)] * gy[i * n + j];
-                    gb[Self::b(p, batch, l, j)] = S::sum((0..m).map(term));
+                    let term = |i| a[at_a(batch, i, l)] * gy[i * n + j];
+                    gb[at_b(batch, l, j)] = S::sum((0..m).map(term));
                 }
             }
         }

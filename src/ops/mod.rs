@@ -6,6 +6,7 @@ mod axis;
 mod broadcast;
 mod case;
 mod elementwise;
+mod nearest;
 mod plan;
 mod problem;
 mod record;
@@ -36,6 +37,7 @@ pub mod transpose;
 mod tests;
 
 pub use case::{Case, CaseError, Cases};
+pub use nearest::nearest;
 pub use plan::{Dispatch, Plan, PushValue, Scratch, Step, Target, Unsupported};
 pub use problem::Problem;
 pub use record::{

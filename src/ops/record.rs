@@ -267,6 +267,8 @@ pub enum Property {
     RowsIndependent(&'static [&'static str]),
     /// Exchanging two operands of one shape leaves the output where it was, bit for bit.
     Commutes(&'static str, &'static str),
+    /// Every output element is an element of the operand, bit for bit, so that infinities pass.
+    Selects(&'static str),
     /// Each innermost row of the first output sums to 1 within its bounds.
     RowsSumToOne,
     /// `f((a+b)/2) <= (f(a)+f(b))/2`: Jensen's inequality for an op that is convex in the operand.

@@ -1,7 +1,7 @@
 //! References: plain loops over a generic scalar.
 
 use super::Problem;
-use crate::numeric::{Bounded, Dual, Scalar};
+use crate::numeric::{Bounded, Dual, Scalar, Shuffled};
 
 /// An op's mathematics. Slices are row-major; inputs come in record order, `InOut` included;
 /// results in record order of the written operands.
@@ -50,6 +50,20 @@ pub trait Reference: Sync {
         outputs: &[Vec<Bounded<'m>>],
         cotangents: &[Vec<Bounded<'m>>],
     ) -> Vec<Vec<Bounded<'m>>>;
+    /// Forward in f32, sums in any order.
+    fn forward_shuffled<'o>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<Shuffled<'o>>],
+    ) -> Vec<Vec<Shuffled<'o>>>;
+    /// VJP in f32, sums in any order.
+    fn vjp_shuffled<'o>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<Shuffled<'o>>],
+        outputs: &[Vec<Shuffled<'o>>],
+        cotangents: &[Vec<Shuffled<'o>>],
+    ) -> Vec<Vec<Shuffled<'o>>>;
 }
 
 impl<F: Formula> Reference for F {
@@ -86,6 +100,24 @@ impl<F: Formula> Reference for F {
         outputs: &[Vec<Bounded<'m>>],
         cotangents: &[Vec<Bounded<'m>>],
     ) -> Vec<Vec<Bounded<'m>>> {
+        Formula::vjp(self, problem, inputs, outputs, cotangents)
+    }
+
+    fn forward_shuffled<'o>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<Shuffled<'o>>],
+    ) -> Vec<Vec<Shuffled<'o>>> {
+        Formula::forward(self, problem, inputs)
+    }
+
+    fn vjp_shuffled<'o>(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<Shuffled<'o>>],
+        outputs: &[Vec<Shuffled<'o>>],
+        cotangents: &[Vec<Shuffled<'o>>],
+    ) -> Vec<Vec<Shuffled<'o>>> {
         Formula::vjp(self, problem, inputs, outputs, cotangents)
     }
 }

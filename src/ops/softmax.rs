@@ -1,6 +1,6 @@
 //! Softmax over columns: `y_i = exp(x_i - max x) / sum_j exp(x_j - max x)` within each row.
 //!
-//! VJP, from the saved result alone: `gx_i = y_i (gy_i - sum_j y_j gy_j)`.
+//! VJP, from the saved result or from one computed anew: `gx_i = y_i (gy_i - sum_j y_j gy_j)`.
 //!
 //! Ladder:
 //! - `naive`: one invocation per row, which reads it three times.
@@ -8,7 +8,9 @@
 //! - `subgroup`: the same by subgroup arithmetic, with one barrier where a tree has one per level.
 //! - `online`: maximum and sum in one pass: the sum so far is rescaled where the maximum grows, so
 //!   the row is read twice.
-//! - `vjp_naive`, `vjp_shared`: as the forwards of those names.
+//! - `vjp_naive`, `vjp_shared`: as the forwards of those names, from the saved y.
+//! - `vjp_recompute`: `vjp_shared` from x, for a forward that saves no y: more arithmetic, less
+//!   memory.
 
 use super::rows::{by_invocation, by_workgroup, matrix, row_of};
 use super::{Dim, Example, Formula, Op, Operand, Problem, Property, Variant};
@@ -45,6 +47,10 @@ pub const OP: Op = Op {
             .in_place(&[("gy", "gx"), ("y", "gx")]),
         Variant::vjp("vjp_shared", |p, t| by_workgroup(kernel!("softmax/vjp_shared.comp"), p, t))
             .in_place(&[("gy", "gx"), ("y", "gx")]),
+        Variant::vjp("vjp_recompute", |p, t| {
+            by_workgroup(kernel!("softmax/vjp_recompute.comp"), p, t)
+        })
+        .in_place(&[("gy", "gx"), ("x", "gx")]),
     ],
     properties: &[
         Property::ShiftInvariant("x"),

@@ -46,6 +46,7 @@ pub const OP: Op = Op {
         Variant::vjp("vjp_tiled", |p, t| tiled(&Turn::vjp(p), p, t)),
     ],
     properties: &[
+        Property::Selects("x"),
         Property::Linear(&["x"]),
         Property::Odd(&["x"]),
         Property::RowsIndependent(&["x"]),

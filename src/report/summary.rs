@@ -78,7 +78,8 @@ impl fmt::Display for Summary {
         for (device, c) in &self.ledgers {
             writeln!(
                 f,
-                "ledger of {device}: {} allocations, {} frees, {} leaks, peak {:.1} MiB, \
+                "ledger of {device}:\n  \
+                 {} allocations, {} frees, {} leaks, peak {:.1} MiB,\n  \
                  {} guard hits, {} poison reads, {} double frees, {} stale uses",
                 c.allocations,
                 c.frees,

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::check::Verdict;
 use crate::device::DeviceInfo;
-use crate::memory::Counters;
+use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
 use crate::ops::Cases;
 
@@ -46,6 +46,13 @@ pub enum Line {
         device: String,
         /// Added up over its workers.
         counters: Counters,
+    },
+    /// A buffer that a device's ledger never got back.
+    Leak {
+        /// The device's name.
+        device: String,
+        /// The buffer and its history.
+        leak: Box<MemoryFinding>,
     },
     /// The last line of a run that came to its end.
     End {

@@ -3,7 +3,9 @@
 mod campaign;
 mod file;
 mod plan;
+mod read;
 
 pub use campaign::{Answer, Campaign, FailedTwin, Row};
 pub use file::{Line, RunError, RunFile, VERSION};
-pub use plan::{Shard, Targets, TargetsError, nearest, tasks};
+pub use plan::{Shard, Targets, TargetsError, tasks};
+pub use read::{ReadError, read};

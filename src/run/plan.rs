@@ -4,7 +4,7 @@ use globset::{Glob, GlobMatcher};
 use thiserror::Error;
 
 use crate::check::{Check, Effort, applies, cases};
-use crate::ops::{self, Case, Cases, Op, Variant};
+use crate::ops::{self, Case, Cases, Op, Variant, nearest};
 use crate::worker::Task;
 
 /// Which variants to look at.
@@ -77,14 +77,6 @@ impl Targets {
 
 fn full_name(op: &Op, variant: &Variant) -> String {
     format!("{}.{}", op.name, variant.name)
-}
-
-/// Up to three names that come close to what was asked for.
-pub fn nearest(asked: &str, names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut scored: Vec<(f64, String)> =
-        names.map(|name| (strsim::jaro_winkler(asked, &name), name)).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    scored.into_iter().filter(|(score, _)| *score > 0.7).take(3).map(|(_, name)| name).collect()
 }
 
 /// Part `index` of `count`, counted from 1.

@@ -4,7 +4,7 @@ mod dtype;
 mod npy;
 
 pub use dtype::Dtype;
-pub use npy::write_npy;
+pub use npy::{write_npy, write_npy_f64};
 
 use serde::{Deserialize, Serialize};
 

@@ -15,7 +15,21 @@ pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> io::Result<()> {
         Dtype::U32 => "<u4",
         Dtype::I32 => "<i4",
     };
-    let shape: String = tensor.shape().iter().map(|extent| format!("{extent},")).collect();
+    write_header(descr, tensor.shape(), out)?;
+    out.write_all(tensor.bytes())
+}
+
+/// Writes numbers that no storage rounded, such as expectations and bounds.
+///
+/// # Errors
+/// Whatever the writer says.
+pub fn write_npy_f64(shape: &[usize], values: &[f64], out: &mut impl Write) -> io::Result<()> {
+    write_header("<f8", shape, out)?;
+    values.iter().try_for_each(|value| out.write_all(&value.to_le_bytes()))
+}
+
+fn write_header(descr: &str, shape: &[usize], out: &mut impl Write) -> io::Result<()> {
+    let shape: String = shape.iter().map(|extent| format!("{extent},")).collect();
     let mut header =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
     // Magic, version and length take 10 bytes; the data must start at a multiple of 64.
@@ -26,8 +40,7 @@ pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> io::Result<()> {
     let len = u16::try_from(header.len()).map_err(io::Error::other)?;
     out.write_all(b"\x93NUMPY\x01\x00")?;
     out.write_all(&len.to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    out.write_all(tensor.bytes())
+    out.write_all(header.as_bytes())
 }
 
 #[cfg(test)]

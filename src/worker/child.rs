@@ -1,8 +1,9 @@
 //! The child's side: reads tasks, answers with events.
 
 use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
 
-use crate::check::{CheckError, Effort, Session, Subject, run};
+use crate::check::{CheckError, Effort, Finding, Outcome, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::memory::{LedgerOptions, MemoryError};
@@ -18,6 +19,8 @@ pub struct ServeOptions {
     pub choice: Choice,
     /// The ledger's ways.
     pub ledger: LedgerOptions,
+    /// Where the arrays of findings go.
+    pub dump: Option<PathBuf>,
 }
 
 /// Serves tasks from `input` until it ends.
@@ -38,7 +41,7 @@ pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -
     )?;
     for line in input.lines() {
         let task: Task = serde_json::from_str(&line?).map_err(io::Error::other)?;
-        if let Err(error) = work(&mut session, &task, &mut out)? {
+        if let Err(error) = work(&mut session, &task, options.dump.as_deref(), &mut out)? {
             return failed(&mut out, &error);
         }
         say(&mut out, &Event::Finished)?;
@@ -50,6 +53,7 @@ pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -
 fn work(
     session: &mut Session,
     task: &Task,
+    dump: Option<&Path>,
     out: &mut impl Write,
 ) -> io::Result<Result<(), CheckError>> {
     let found = ops::find(&task.op, &task.variant);
@@ -64,7 +68,16 @@ fn work(
     for (index, case) in task.cases.iter().enumerate() {
         say(out, &Event::Begin { case: index })?;
         match run(session, &subject, task.check, case) {
-            Ok(outcome) => {
+            Ok(mut outcome) => {
+                if let (Outcome::Fail { finding }, Some(folder)) = (&mut outcome, dump) {
+                    let case = finding.smallest.clone().unwrap_or_else(|| case.id(op));
+                    let folder = folder_of(folder, &session.info().name, task, &case);
+                    if let Err(error) = write_arrays(finding, &folder) {
+                        let message = format!("failed to write {}: {error}", folder.display());
+                        say(out, &Event::Failed { failure: Failure::Error, message })?;
+                        return Err(error);
+                    }
+                }
                 let is_last = outcome.is_bad() && task.effort == Effort::FirstFailure;
                 say(out, &Event::Answer { case: index, outcome })?;
                 if is_last {
@@ -75,6 +88,24 @@ fn work(
         }
     }
     Ok(Ok(()))
+}
+
+/// DIR/device/op.variant/check/case, each a name that every file system takes.
+fn folder_of(dump: &Path, device: &str, task: &Task, case: &str) -> PathBuf {
+    let safe = |name: &str| -> String {
+        let keeps = |c: char| c.is_ascii_alphanumeric() || "=,.-".contains(c);
+        name.chars().map(|c| if keeps(c) { c } else { '_' }).collect()
+    };
+    let subject = task.fault.clone().unwrap_or_else(|| format!("{}.{}", task.op, task.variant));
+    dump.join(safe(device)).join(safe(&subject)).join(task.check.name()).join(safe(case))
+}
+
+fn write_arrays(finding: &mut Finding, folder: &Path) -> io::Result<()> {
+    if !finding.evidence.is_empty() {
+        finding.evidence.write(folder)?;
+        finding.arrays = Some(folder.display().to_string());
+    }
+    Ok(())
 }
 
 fn failed(out: &mut impl Write, error: &CheckError) -> io::Result<()> {

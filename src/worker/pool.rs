@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ use crate::device::DeviceInfo;
 use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
 
-use super::protocol::{Event, Failure, Task};
+use super::protocol::{EVENT_START, Event, Failure, Task};
 
 /// Children of one device.
 #[derive(Clone, Debug)]
@@ -157,7 +157,14 @@ impl Pool {
                 let _ = send.send(Ok(Update::Ready(info, model)));
                 Ok(live)
             }
-            Ok(Event::Failed { message, .. }) => Err(PoolError::Failed(message)),
+            Ok(Event::Failed { message, .. }) => {
+                live.end();
+                Err(PoolError::Failed(message))
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                live.end();
+                Err(PoolError::NotReady("it gave no answer".to_owned()))
+            }
             _ => Err(PoolError::NotReady(live.last_words())),
         }
     }
@@ -176,7 +183,11 @@ struct Live {
     input: Option<ChildStdin>,
     events: Receiver<Event>,
     errors: Arc<Mutex<String>>,
+    error_reader: Option<JoinHandle<()>>,
 }
+
+/// How long a child that closed its output may take to end.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 impl Live {
     fn start(command: &[String]) -> io::Result<Self> {
@@ -192,8 +203,10 @@ impl Live {
         if let Some(stdout) = child.stdout.take() {
             thread::spawn(move || {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                    // A driver that prints to the standard output must not end the worker.
-                    if let Ok(event) = serde_json::from_str(&line)
+                    // A driver that prints to the standard output must not end the worker, not even
+                    // when an event follows on the same line.
+                    let start = line.find(EVENT_START).unwrap_or(0);
+                    if let Ok(event) = serde_json::from_str(&line[start..])
                         && send.send(event).is_err()
                     {
                         break;
@@ -202,7 +215,7 @@ impl Live {
             });
         }
         let errors = Arc::new(Mutex::new(String::new()));
-        if let Some(mut stderr) = child.stderr.take() {
+        let error_reader = child.stderr.take().map(|mut stderr| {
             let errors = Arc::clone(&errors);
             thread::spawn(move || {
                 let mut chunk = [0; 4096];
@@ -212,10 +225,10 @@ impl Live {
                     let surplus = kept.chars().count().saturating_sub(2000);
                     *kept = kept.chars().skip(surplus).collect();
                 }
-            });
-        }
+            })
+        });
         let input = child.stdin.take();
-        Ok(Self { child, input, events, errors })
+        Ok(Self { child, input, events, errors, error_reader })
     }
 
     fn ask(&mut self, task: &Task, timeout: Duration, mut hear: impl FnMut(Event)) -> Ended {
@@ -238,7 +251,23 @@ impl Live {
 
     /// Exit status and the end of the error output of a child that died.
     fn last_words(&mut self) -> String {
-        let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
+        let patience = Instant::now() + LAST_WORDS;
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break status.to_string(),
+                Ok(None) if Instant::now() < patience => thread::sleep(Duration::from_millis(5)),
+                Ok(None) => {
+                    let _ = self.child.kill();
+                    break "it closed its output and went on".to_owned();
+                }
+                Err(error) => break error.to_string(),
+            }
+        };
+        // What it wrote may still be in the pipe, which a child of its own may hold open.
+        let is_read = |reader: &JoinHandle<()>| reader.is_finished();
+        while !self.error_reader.as_ref().is_none_or(is_read) && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(5));
+        }
         let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let words = errors.trim();
         if words.is_empty() { status } else { format!("{status}; it said: {words}") }

@@ -25,6 +25,9 @@ pub struct Task {
     pub cases: Vec<Case>,
 }
 
+/// How every [`Event`] starts on its line.
+pub(super) const EVENT_START: &str = "{\"event\":";
+
 /// Child to parent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
@@ -76,4 +79,15 @@ pub enum Failure {
     Crash,
     /// The lab or its input is at fault: the run ends.
     Error,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EVENT_START, Event};
+
+    #[test]
+    fn events_start_as_the_reader_expects() {
+        let line = serde_json::to_string(&Event::Finished).expect("JSON");
+        assert!(line.starts_with(EVENT_START), "{line}");
+    }
 }

@@ -18,10 +18,12 @@ use std::panic::Location;
 
 use fake_device::{FakeDevice, kernel};
 use vklab::device::{Device, Kernel, KernelId};
+use vklab::glsl::{Build, Compiler, CompilerOptions, Library, Source};
 use vklab::memory::{
     Access, Bound, Handle, HostMisuse, Ledger, LedgerOptions, MemoryError, MisuseKind,
 };
 use vklab::tensor::Dtype;
+use vklab::vulkan::{self, OpenOptions};
 
 /// A device under test and a kernel for it that copies 64 floats from binding 0 to binding 1.
 pub(crate) struct Host {
@@ -102,41 +104,82 @@ const FAKE: Host = Host {
     copy: || kernel("copy"),
 };
 
+const VULKAN: Host = Host {
+    open: || {
+        let found = vulkan::enumerate().expect("a driver");
+        let usable = found.iter().find(|f| f.left_out.is_none()).expect("a device that executes");
+        Box::new(vulkan::open(usable, &OpenOptions::default()).expect("the device opens"))
+    },
+    copy: || {
+        let text = "#version 450\n\
+            layout(local_size_x = 64) in;\n\
+            layout(binding = 0) readonly buffer X { float x[]; };\n\
+            layout(binding = 1) writeonly buffer Y { float y[]; };\n\
+            void main() { y[gl_LocalInvocationID.x] = x[gl_LocalInvocationID.x]; }\n";
+        let compiler = Compiler::new(CompilerOptions::default()).expect("a compiler");
+        let build = Build::new(Source::new("copy.comp", text));
+        let modules = compiler.compile(&build, &Library).expect("the kernel compiles");
+        let bindings = vec![(0, 0), (0, 1)];
+        let (optimized, debug) = (modules.optimized, modules.debug);
+        Kernel { optimized, debug, bindings, ..kernel("copy") }
+    },
+};
+
+/// The ledger must give the same answers over every device.
+fn on_each_device(
+    mut fault: impl FnMut(&Host) -> Result<(), MemoryError>,
+) -> Result<(), MemoryError> {
+    fault(&FAKE)?;
+    fault(&VULKAN)
+}
+
 #[test]
 fn a_recording_replayed_after_a_free_is_caught() -> Result<(), MemoryError> {
-    replay_after_free::faulty(&FAKE)?;
-    replay_after_free::fixed(&FAKE)
+    on_each_device(|host| {
+        replay_after_free::faulty(host)?;
+        replay_after_free::fixed(host)
+    })
 }
 
 #[test]
 fn a_staging_buffer_reused_before_its_fence_is_caught() -> Result<(), MemoryError> {
-    staging_before_fence::faulty(&FAKE)?;
-    staging_before_fence::fixed(&FAKE)
+    on_each_device(|host| {
+        staging_before_fence::faulty(host)?;
+        staging_before_fence::fixed(host)
+    })
 }
 
 #[test]
 fn a_descriptor_rewritten_in_flight_is_caught() -> Result<(), MemoryError> {
-    descriptor_in_flight::faulty(&FAKE)?;
-    descriptor_in_flight::faulty_replay(&FAKE)?;
-    descriptor_in_flight::fixed(&FAKE)
+    on_each_device(|host| {
+        descriptor_in_flight::faulty(host)?;
+        descriptor_in_flight::faulty_replay(host)?;
+        descriptor_in_flight::fixed(host)
+    })
 }
 
 #[test]
 fn a_handle_kept_in_a_paused_closure_is_caught() -> Result<(), MemoryError> {
-    paused_closure::faulty(&FAKE)?;
-    paused_closure::fixed(&FAKE)
+    on_each_device(|host| {
+        paused_closure::faulty(host)?;
+        paused_closure::fixed(host)
+    })
 }
 
 #[test]
 fn a_buffer_freed_twice_is_caught() -> Result<(), MemoryError> {
-    double_free::faulty(&FAKE)?;
-    double_free::faulty_after_reuse(&FAKE)?;
-    double_free::fixed(&FAKE)
+    on_each_device(|host| {
+        double_free::faulty(host)?;
+        double_free::faulty_after_reuse(host)?;
+        double_free::fixed(host)
+    })
 }
 
 #[test]
 fn a_buffer_freed_or_submitted_again_in_flight_is_caught() -> Result<(), MemoryError> {
-    freed_in_flight::faulty_free(&FAKE)?;
-    freed_in_flight::faulty_submit(&FAKE)?;
-    freed_in_flight::fixed(&FAKE)
+    on_each_device(|host| {
+        freed_in_flight::faulty_free(host)?;
+        freed_in_flight::faulty_submit(host)?;
+        freed_in_flight::fixed(host)
+    })
 }

@@ -1,0 +1,30 @@
+#version 450
+// gx = y * (gy - sum of y * gy over the row) with y = softmax of the row of x, computed anew. One
+// workgroup per row, whose invocations take every WORKGROUP-th column; trees in shared memory find
+// the maximum and the sums.
+#include "element.glsl"
+#include "flat.glsl"
+#include "reduce.glsl"
+layout(binding = 0) readonly buffer X { ELEMENT x[]; };
+layout(binding = 1) readonly buffer Gy { ELEMENT gy[]; };
+layout(binding = 2) writeonly buffer Gx { ELEMENT gx[]; };
+layout(push_constant) uniform Push { uint rows, cols; };
+
+void main() {
+    uint row = flat_workgroup();
+    if (row >= rows) return;
+    uint first = row * cols, end = first + cols, start = first + gl_LocalInvocationID.x;
+    // An invocation without a column must not bring a number that the row doesn't have.
+    float top = float(x[first]);
+    for (uint i = start; i < end; i += WORKGROUP) top = max(top, float(x[i]));
+    top = workgroup_max(top);
+    float part = 0;
+    for (uint i = start; i < end; i += WORKGROUP) part += exp(float(x[i]) - top);
+    float total = workgroup_sum(part);
+    part = 0;
+    for (uint i = start; i < end; i += WORKGROUP)
+        part += exp(float(x[i]) - top) / total * float(gy[i]);
+    float dot = workgroup_sum(part);
+    for (uint i = start; i < end; i += WORKGROUP)
+        gx[i] = ELEMENT(exp(float(x[i]) - top) / total * (float(gy[i]) - dot));
+}

@@ -1,0 +1,64 @@
+//! Findings, for people and for programs.
+
+use serde_json::{Value, json};
+
+use crate::check::{Outcome, Verdict};
+use crate::memory::MemoryFinding;
+
+/// One screen about a verdict that isn't clean: what and where in the first line, then everything
+/// that is known.
+#[must_use]
+pub fn finding_text(verdict: &Verdict) -> String {
+    let Verdict { op, variant, check, device, case, outcome, .. } = verdict;
+    let body = match outcome {
+        Outcome::Fail { finding } => finding.to_string(),
+        other => other.to_string(),
+    };
+    format!("{op}.{variant} {check} on {device}: {case}\n{body}")
+}
+
+/// The same as one JSON object. `file` and the lines are null where no kernel is to blame.
+#[must_use]
+pub fn finding_json(verdict: &Verdict) -> Value {
+    let finding = match &verdict.outcome {
+        Outcome::Fail { finding } => Some(finding),
+        _ => None,
+    };
+    let message = match &verdict.outcome {
+        Outcome::Crash { reason } | Outcome::Hang { reason } => reason.as_str(),
+        _ => finding.map_or("", |f| f.message.as_str()),
+    };
+    json!({
+        "kind": finding.map_or(verdict.outcome.word(), |f| f.kind.name()),
+        "file": finding.and_then(|f| f.file.as_deref()),
+        "line": finding.and_then(|f| f.line),
+        "other_line": finding.and_then(|f| f.other_line),
+        "message": message,
+        "device": verdict.device,
+        "target": format!("{}.{}", verdict.op, verdict.variant),
+        "check": verdict.check,
+        "case": verdict.case,
+        "seed": verdict.seed,
+        "finding": finding,
+    })
+}
+
+/// A buffer that was never freed.
+#[must_use]
+pub fn leak_text(device: &str, leak: &MemoryFinding) -> String {
+    format!("ledger of {device}\n{leak}")
+}
+
+/// The same as one JSON object; the line is that of whoever asked for the buffer.
+#[must_use]
+pub fn leak_json(device: &str, leak: &MemoryFinding) -> Value {
+    json!({
+        "kind": leak.kind,
+        "file": leak.requested_at.file,
+        "line": leak.requested_at.line,
+        "other_line": null,
+        "message": leak.message,
+        "device": device,
+        "finding": leak,
+    })
+}

@@ -1,0 +1,286 @@
+//! Workers that die, hang or talk nonsense cost a verdict and a new worker, never the run.
+//!
+//! The workers are this program again, told by its first argument to be one. A case's seed tells
+//! such a worker what to do with it, so that nothing has to be remembered from one to the next.
+
+use std::env;
+use std::io::{self, BufRead, Write};
+use std::process::{ExitCode, abort};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use vklab::check::{Check, Effort, Outcome};
+use vklab::device::{DeviceInfo, Features, Limits};
+use vklab::memory::Counters;
+use vklab::numeric::{ErrorModel, Regime};
+use vklab::ops::Case;
+use vklab::tensor::Dtype;
+use vklab::worker::{Event, Failure, Pool, PoolError, Task, Update};
+
+const WORKER: &str = "--be-a-worker";
+const FINE: u64 = 0;
+const EXIT: u64 = 1;
+const ABORT: u64 = 2;
+const SILENT: u64 = 3;
+const BABBLE: u64 = 4;
+const DEVICE_LOST: u64 = 5;
+const FENCE: u64 = 6;
+const LAB_FAULT: u64 = 7;
+
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    if arguments.next().as_deref() == Some(WORKER) {
+        let mode = arguments.next().unwrap_or_default();
+        return match worker(&mode) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    let trials = vec![
+        Trial::test("a_worker_that_exits_costs_one_verdict", || one_bad(EXIT)),
+        Trial::test("a_worker_that_is_killed_by_a_signal_costs_one_verdict", || one_bad(ABORT)),
+        Trial::test("a_worker_that_falls_silent_costs_one_verdict", || one_bad(SILENT)),
+        Trial::test("a_lost_device_costs_one_verdict", || one_bad(DEVICE_LOST)),
+        Trial::test("a_fence_that_never_signals_costs_one_verdict", || one_bad(FENCE)),
+        Trial::test("what_a_driver_prints_is_no_answer", babble),
+        Trial::test("every_case_may_be_bad", all_bad),
+        Trial::test("several_workers_share_the_tasks", several),
+        Trial::test("the_labs_own_fault_ends_the_run", labs_own_fault),
+        Trial::test("a_worker_that_never_gets_ready_ends_the_run", never_ready),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn worker(mode: &str) -> io::Result<()> {
+    match mode {
+        "die" => {
+            eprintln!("no such driver");
+            return Err(io::Error::other("before it was ready"));
+        }
+        "refuse" => {
+            let message = "the device is taken".to_owned();
+            return say(&Event::Failed { failure: Failure::Error, message });
+        }
+        _ => {}
+    }
+    let model = Box::new(ErrorModel::SPEC.clone());
+    say(&Event::Ready { info: Box::new(device()), model })?;
+    for line in io::stdin().lock().lines() {
+        let task: Task = serde_json::from_str(&line?).map_err(io::Error::other)?;
+        for (index, case) in task.cases.iter().enumerate() {
+            say(&Event::Begin { case: index })?;
+            let failed = |failure, message: &str| {
+                say(&Event::Failed { failure, message: message.to_owned() })
+            };
+            match case.seed {
+                EXIT => {
+                    eprintln!("the driver gave up");
+                    return Err(io::Error::other("gone"));
+                }
+                ABORT => abort(),
+                SILENT => thread::sleep(Duration::from_secs(3600)),
+                // The answer follows on the same line as the last of these.
+                BABBLE => print!("LLVM ERROR\n{{\"event\":\"nonsense\"}}\n\nwarning: slow "),
+                DEVICE_LOST => return failed(Failure::Crash, "device lost"),
+                FENCE => return failed(Failure::Hang, "fence"),
+                LAB_FAULT => return failed(Failure::Error, "a kernel that doesn't compile"),
+                _ => {}
+            }
+            let worst = case.dims[0] as f64 / 1024.0;
+            say(&Event::Answer { case: index, outcome: Outcome::Pass { worst } })?;
+        }
+        say(&Event::Finished)?;
+    }
+    let counters = Counters { allocations: 1, frees: 1, ..Counters::default() };
+    say(&Event::Closed { counters, leaks: Vec::new() })
+}
+
+fn say(event: &Event) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, event)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+fn device() -> DeviceInfo {
+    let limits = Limits {
+        workgroup_invocations: 128,
+        workgroup_size: [128, 128, 64],
+        workgroup_count: [65_535; 3],
+        shared_bytes: 16_384,
+        push_bytes: 128,
+        storage_range_bytes: 1 << 27,
+        storage_offset_alignment: 256,
+        storage_buffers: 4,
+        subgroup_size: 4,
+        allocation_bytes: 1 << 30,
+        timestamp_period_ns: 0.0,
+        timestamp_bits: 0,
+    };
+    DeviceInfo {
+        name: "pretended".to_owned(),
+        driver: "none".to_owned(),
+        driver_version: "0".to_owned(),
+        api_version: "1.1.0".to_owned(),
+        kind: "other".to_owned(),
+        vendor_id: 0,
+        device_id: 0,
+        limits,
+        features: Features::default(),
+    }
+}
+
+fn pool(mode: &str, workers: usize) -> Pool {
+    let program = env::current_exe().expect("this program").to_string_lossy().into_owned();
+    let command = vec![program, WORKER.to_owned(), mode.to_owned()];
+    Pool { command, workers, timeout: Duration::from_secs(2) }
+}
+
+/// A task whose cases do these things; the first dimension is the case's index.
+fn task(seeds: &[u64]) -> Task {
+    let case = |(index, seed): (usize, &u64)| Case {
+        dims: vec![index],
+        attributes: Vec::new(),
+        dtype: Dtype::F32,
+        regime: Regime::Normal,
+        seed: *seed,
+    };
+    Task {
+        op: "add".to_owned(),
+        variant: "naive".to_owned(),
+        check: Check::Forward,
+        fault: None,
+        effort: Effort::Full,
+        cases: seeds.iter().enumerate().map(case).collect(),
+    }
+}
+
+/// What the pool said, in its order.
+#[derive(Default)]
+struct Heard {
+    answers: Vec<(usize, usize, Outcome)>,
+    ready: usize,
+    closed: usize,
+}
+
+fn hear(pool: &Pool, tasks: &[Task]) -> Result<Heard, PoolError> {
+    let mut heard = Heard::default();
+    pool.run(tasks, |update| match update {
+        Update::Ready(info, _) => {
+            assert_eq!(info.name, "pretended");
+            heard.ready += 1;
+        }
+        Update::Answer { task, case, outcome } => heard.answers.push((task, case, outcome)),
+        Update::Closed(counters, leaks) => {
+            assert!(counters.allocations == 1 && leaks.is_empty());
+            heard.closed += 1;
+        }
+    })?;
+    Ok(heard)
+}
+
+fn expected(seed: u64) -> (&'static str, &'static str) {
+    match seed {
+        EXIT => ("crash", "the driver gave up"),
+        ABORT => ("crash", "signal"),
+        SILENT => ("hang", "no answer within 2s"),
+        DEVICE_LOST => ("crash", "device lost"),
+        FENCE => ("hang", "fence"),
+        _ => ("pass", "worst"),
+    }
+}
+
+/// Each case has one answer, in order, of the kind that its seed asks for.
+fn answered(heard: &Heard, task: &Task) -> Result<(), Failed> {
+    let order: Vec<usize> = heard.answers.iter().map(|(_, case, _)| *case).collect();
+    if order != (0..task.cases.len()).collect::<Vec<_>>() {
+        return Err(format!("answers in the order {order:?}").into());
+    }
+    for ((_, case, outcome), given) in heard.answers.iter().zip(&task.cases) {
+        let (word, part) = expected(given.seed);
+        let unix_only = part == "signal" && !cfg!(unix);
+        if outcome.word() != word || !(unix_only || outcome.to_string().contains(part)) {
+            return Err(format!("case {case}: {outcome}, not {word} with `{part}`").into());
+        }
+        if let Outcome::Pass { worst } = outcome
+            && *worst != given.dims[0] as f64 / 1024.0
+        {
+            return Err(format!("case {case} has another's answer").into());
+        }
+    }
+    Ok(())
+}
+
+/// The bad case first, in the middle and last.
+fn one_bad(seed: u64) -> Result<(), Failed> {
+    let start = Instant::now();
+    for at in [0, 1, 3] {
+        let mut seeds = [FINE; 4];
+        seeds[at] = seed;
+        let task = task(&seeds);
+        let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
+        answered(&heard, &task)?;
+        // Behind a bad last case there is nothing left to start a worker for.
+        let workers = if at == 3 { (1, 0) } else { (2, 1) };
+        if (heard.ready, heard.closed) != workers {
+            return Err(format!("{} workers, {} ended well", heard.ready, heard.closed).into());
+        }
+    }
+    if start.elapsed() > Duration::from_secs(30) {
+        return Err(format!("it took {:?}", start.elapsed()).into());
+    }
+    Ok(())
+}
+
+fn babble() -> Result<(), Failed> {
+    let task = task(&[FINE, BABBLE, FINE]);
+    let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
+    answered(&heard, &task)?;
+    if heard.ready == 1 { Ok(()) } else { Err("a worker was given up".into()) }
+}
+
+fn all_bad() -> Result<(), Failed> {
+    let task = task(&[EXIT, ABORT, DEVICE_LOST, EXIT, FENCE]);
+    let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
+    answered(&heard, &task)?;
+    if heard.ready == 5 { Ok(()) } else { Err(format!("{} workers", heard.ready).into()) }
+}
+
+fn several() -> Result<(), Failed> {
+    let tasks: Vec<Task> = (0..12).map(|n| task(&[FINE, [FINE, EXIT][n % 2], FINE])).collect();
+    let mut heard = hear(&pool("", 3), &tasks)?;
+    heard.answers.sort_by_key(|(task, ..)| *task);
+    for (index, task) in tasks.iter().enumerate() {
+        let answers = heard.answers.iter().filter(|(of, ..)| *of == index).cloned().collect();
+        answered(&Heard { answers, ..Heard::default() }, task)?;
+    }
+    Ok(())
+}
+
+fn labs_own_fault() -> Result<(), Failed> {
+    match hear(&pool("", 2), &[task(&[FINE, LAB_FAULT, FINE]), task(&[FINE])]) {
+        Err(PoolError::Failed(message)) if message == "a kernel that doesn't compile" => Ok(()),
+        Err(other) => Err(other.into()),
+        Ok(_) => Err("the run went on".into()),
+    }
+}
+
+fn never_ready() -> Result<(), Failed> {
+    match hear(&pool("die", 1), &[task(&[FINE])]) {
+        Err(PoolError::NotReady(words)) if words.contains("no such driver") => {}
+        Err(other) => return Err(other.into()),
+        Ok(_) => return Err("a worker that died before it was ready".into()),
+    }
+    match hear(&pool("refuse", 1), &[task(&[FINE])]) {
+        Err(PoolError::Failed(message)) if message == "the device is taken" => {}
+        Err(other) => return Err(other.into()),
+        Ok(_) => return Err("a worker that refused".into()),
+    }
+    let missing = Pool { command: vec!["/nonexistent/vklab".to_owned()], ..pool("", 1) };
+    match hear(&missing, &[task(&[FINE])]) {
+        Err(PoolError::Start(_)) => Ok(()),
+        Err(other) => Err(other.into()),
+        Ok(_) => Err("a program that doesn't exist".into()),
+    }
+}
