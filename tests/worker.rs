@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use vklab::check::{Check, Outcome};
+use vklab::check::{Check, Effort, Outcome};
 use vklab::device::{DeviceInfo, Features, Limits};
 use vklab::memory::Counters;
 use vklab::numeric::{ErrorModel, Regime};
@@ -151,6 +151,7 @@ fn task(seeds: &[u64]) -> Task {
         variant: "naive".to_owned(),
         check: Check::Forward,
         fault: None,
+        effort: Effort::Full,
         cases: seeds.iter().enumerate().map(case).collect(),
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use crate::check::{CheckError, Finding, Outcome, Session, Subject, run};
+use crate::check::{CheckError, Effort, Finding, Outcome, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::memory::{LedgerOptions, MemoryError};
@@ -61,7 +61,7 @@ fn work(
     let (Some((op, variant)), None | Some(Some(_))) = (found, fault) else {
         return Err(io::Error::other(format!("no such subject: {}.{}", task.op, task.variant)));
     };
-    let mut subject = Subject::new(op, variant);
+    let mut subject = Subject { effort: task.effort, ..Subject::new(op, variant) };
     if let Some(fault) = fault.flatten() {
         fault.plant(&mut subject);
     }
@@ -78,7 +78,11 @@ fn work(
                         return Err(error);
                     }
                 }
+                let is_last = outcome.is_bad() && task.effort == Effort::FirstFailure;
                 say(out, &Event::Answer { case: index, outcome })?;
+                if is_last {
+                    break;
+                }
             }
             Err(error) => return Ok(Err(error)),
         }
