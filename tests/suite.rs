@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use vklab::check::{Check, Outcome, applies, cases};
+use vklab::check::{Check, Effort, Outcome, applies, cases};
 use vklab::ops::{self, Cases, Op, Variant};
 use vklab::vulkan::Validation;
 use vklab::worker::{Choice, Pool, Task, Update, choose};
@@ -45,6 +45,7 @@ fn trial(choice: &Choice, op: &'static Op, variant: &Variant, check: Check, seed
         variant: variant.name.to_owned(),
         check,
         fault: None,
+        effort: Effort::Full,
         cases: cases(check, op, Cases::Quick, seed),
     };
     Trial::test(name, move || run(&device, op, &task, seed))

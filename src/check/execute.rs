@@ -8,7 +8,7 @@ use crate::ops::{Op, Plan, Problem, Role, Step, Target, Unsupported, Variant};
 use crate::tensor::{Dtype, Tensor};
 
 use super::staged::{Placed, Staged, exact_buffers};
-use super::{CheckError, Session};
+use super::{CheckError, Effort, Session};
 
 /// What a check looks at: an op, one of its variants, and kernels that replace those of the plan.
 #[derive(Clone)]
@@ -21,13 +21,15 @@ pub struct Subject<'a> {
     pub replaced: Option<(&'a str, Source)>,
     /// A change to every plan.
     pub edit: Option<fn(Plan) -> Plan>,
+    /// What a failure is worth.
+    pub effort: Effort,
 }
 
 impl<'a> Subject<'a> {
     /// The variant as it is in the registry.
     #[must_use]
     pub const fn new(op: &'static Op, variant: &'a Variant) -> Self {
-        Self { op, variant, replaced: None, edit: None }
+        Self { op, variant, replaced: None, edit: None, effort: Effort::Full }
     }
 
     /// The variant's plan, with what is replaced in it.
@@ -131,6 +133,8 @@ pub struct Executed {
     pub memory: Vec<MemoryFinding>,
     /// Messages of the validation layer.
     pub messages: Vec<String>,
+    /// Steps that use the same memory without a barrier between them.
+    pub unordered: Vec<String>,
 }
 
 /// Plans the variant for the problem and runs it.
@@ -228,13 +232,23 @@ fn allocate(
             before_bytes: setting.offset_steps * limits.storage_offset_alignment.max(4),
             guard,
             poison: setting.poison,
-            // A valid index for any operand that has at least one element to point at.
-            poison_index: 0,
+            poison_index: poison_index(slot, setting.poison),
             site: None,
         })?;
         handles.insert(slot.name.clone(), Placed { handle, access, dtype: slot.dtype });
     }
     Ok(())
+}
+
+/// What an unwritten integer holds. In an operand that is a valid index wherever there is an element
+/// to point at. Scratch memory may hold anything, the bits of floats among them, and zero is what
+/// a forgotten fill would have written: so it starts from 1.0 or 2.0.
+fn poison_index(slot: &Slot, poison: Poison) -> u32 {
+    match poison {
+        _ if slot.role != Role::InOut || slot.contents.is_some() => 0,
+        Poison::Nan => 1f32.to_bits(),
+        Poison::Huge => 2f32.to_bits(),
+    }
 }
 
 /// Guard behind each buffer: a row of the widest workgroup's worth of f32.
@@ -274,8 +288,12 @@ fn record_and_wait(
     let recorded = recorder.finish();
     let in_flight = session.ledger.submit(&recorded)?;
     let finished = session.ledger.wait(in_flight)?;
-    let mut executed =
-        Executed { memory: finished.findings, messages: finished.messages, ..Executed::default() };
+    let mut executed = Executed {
+        memory: finished.findings,
+        messages: finished.messages,
+        unordered: staged.unordered().to_vec(),
+        ..Executed::default()
+    };
     for (slot, bytes) in written.into_iter().zip(finished.downloads) {
         let tensor = Tensor::from_bytes(slot.dtype, &slot.shape, bytes);
         executed.written.insert(slot.name.clone(), tensor);

@@ -40,13 +40,15 @@ pub enum Kind {
     InputChanged,
     /// An output that carries another buffer's poison.
     PoisonRead,
+    /// Two steps of a plan that use the same memory with nothing to order them.
+    MissingBarrier,
     /// A buffer that was never freed.
     Leak,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::WrongResult,
         Self::WrongGradient,
         Self::Accumulation,
@@ -62,6 +64,7 @@ impl Kind {
         Self::UnwrittenOutput,
         Self::InputChanged,
         Self::PoisonRead,
+        Self::MissingBarrier,
         Self::Leak,
     ];
 
@@ -84,6 +87,7 @@ impl Kind {
             Self::UnwrittenOutput => "unwritten-output",
             Self::InputChanged => "input-changed",
             Self::PoisonRead => "poison-read",
+            Self::MissingBarrier => "missing-barrier",
             Self::Leak => "leak",
         }
     }

@@ -1,4 +1,5 @@
-//! Memory: guards, unwritten outputs, changed inputs, results that depend on what nobody wrote.
+//! Memory: guards, unwritten outputs, changed inputs, results that depend on what nobody wrote,
+//! and steps of a plan that use the same memory without a barrier between them.
 
 use crate::memory::Poison;
 use crate::ops::Case;
@@ -27,6 +28,9 @@ pub(super) fn check(
     for executed in [&nan, &huge] {
         if let Some(finding) = Finding::of_memory(executed.memory.clone()) {
             return Ok(Outcome::fail(finding));
+        }
+        if let Some(message) = executed.unordered.first() {
+            return Ok(Outcome::fail(Finding::new(Kind::MissingBarrier, message.clone())));
         }
     }
     for (name, tensor) in &nan.written {

@@ -23,13 +23,11 @@ pub(super) fn describe(shape: &[usize], bad: &[usize]) -> Vec<String> {
         places.extend(matrix(total / cols.max(&1), *cols, bad));
     }
     if bad.len() > 2 {
-        for period in [8, 16, 32, 64, 128, 256] {
-            let residues: BTreeSet<usize> = bad.iter().map(|i| i % period).collect();
-            if residues.len() == 1 && total > period {
-                places.push(format!("every {period}th element"));
-                break;
-            }
-        }
+        let modulo = |period: &usize| bad.iter().all(|i| i % period == first % period);
+        let largest = [256, 128, 64, 32, 16, 8].into_iter().find(modulo);
+        places.extend(
+            largest.map(|period| format!("flat indices {} modulo {period}", first % period)),
+        );
     }
     if places.is_empty() {
         places.push(format!("{} scattered elements, the first at flat index {first}", bad.len()));
@@ -96,7 +94,7 @@ mod tests {
             say(&[4, 4], &[10, 11, 14, 15]),
             "one tile: rows 2 to 3 of 4, the last, columns 2 to 3 of 4, the last"
         );
-        assert_eq!(say(&[100], &[7, 39, 71]), "every 32th element");
+        assert_eq!(say(&[100], &[7, 39, 71]), "flat indices 7 modulo 32");
         assert!(say(&[50], &[3, 11, 30]).starts_with("3 scattered"));
     }
 }

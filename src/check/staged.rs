@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use crate::device::KernelId;
 use crate::memory::{self, Access, Bound, Handle, Recorder};
 use crate::ops::{Dispatch, Plan, Step};
+use crate::spirv;
 use crate::tensor::Dtype;
 
 use super::kernels::{bound_names, check_type, push_block, unknown_buffer};
+use super::order::Unordered;
 use super::{CheckError, Session};
 
 /// A buffer that a plan may bind.
@@ -23,7 +25,10 @@ pub struct Placed {
 
 /// A plan that only waits to be recorded, as often as its buffers live.
 #[derive(Debug)]
-pub struct Staged(Vec<Command>);
+pub struct Staged {
+    commands: Vec<Command>,
+    unordered: Vec<String>,
+}
 
 #[derive(Debug)]
 enum Command {
@@ -45,20 +50,31 @@ impl Staged {
         buffers: &BTreeMap<String, Placed>,
     ) -> Result<Self, CheckError> {
         let mut commands = Vec::with_capacity(plan.steps.len());
+        let mut order = Unordered::default();
         for step in &plan.steps {
             commands.push(match step {
-                Step::Barrier => Command::Barrier,
+                Step::Barrier => {
+                    order.barrier();
+                    Command::Barrier
+                }
                 Step::Fill { buffer, word } => {
                     let placed = buffers.get(*buffer).ok_or_else(|| CheckError::Interface {
                         kernel: "plan".to_owned(),
                         what: format!("fills `{buffer}`, which is neither operand nor scratch"),
                     })?;
+                    order.step("a fill", vec![(placed.handle, Access::Write, *buffer)]);
                     Command::Fill { handle: placed.handle, word: *word }
                 }
-                Step::Dispatch(dispatch) => prepare(session, dispatch, buffers)?,
+                Step::Dispatch(dispatch) => prepare(session, dispatch, buffers, &mut order)?,
             });
         }
-        Ok(Self(commands))
+        Ok(Self { commands, unordered: order.finish() })
+    }
+
+    /// Pairs of steps that use the same memory without a barrier between them, a sentence each.
+    #[must_use]
+    pub fn unordered(&self) -> &[String] {
+        &self.unordered
     }
 
     /// Adds the plan to a recording. What orders it against its neighbours is the caller's.
@@ -66,7 +82,7 @@ impl Staged {
     /// # Errors
     /// A buffer that was freed since.
     pub fn record(&self, recorder: &mut Recorder<'_>) -> Result<(), CheckError> {
-        for command in &self.0 {
+        for command in &self.commands {
             match command {
                 Command::Barrier => recorder.barrier(),
                 Command::Fill { handle, word } => recorder.fill(*handle, *word)?,
@@ -88,15 +104,17 @@ fn prepare(
     session: &mut Session,
     dispatch: &Dispatch,
     buffers: &BTreeMap<String, Placed>,
+    order: &mut Unordered,
 ) -> Result<Command, CheckError> {
     let built = session.kernels.build(&session.compiler, dispatch)?;
-    let mut bindings = Vec::new();
+    let (mut bindings, mut uses) = (Vec::new(), Vec::new());
     for (binding, buffer) in bound_names(&built, dispatch)? {
         let placed = buffers.get(buffer).ok_or_else(|| {
             let known: Vec<&str> = buffers.keys().map(String::as_str).collect();
             unknown_buffer(&built, binding, buffer, &known)
         })?;
         check_type(&built, binding, buffer, placed.dtype)?;
+        uses.push((placed.handle, declared(binding.access), buffer));
         bindings.push(Bound {
             set: binding.set,
             binding: binding.binding,
@@ -104,9 +122,19 @@ fn prepare(
             access: placed.access,
         });
     }
+    order.step(&dispatch.source.path, uses);
     let push = push_block(&built, dispatch)?;
     let kernel = session.kernels.load(&mut session.ledger, &built, dispatch)?;
     Ok(Command::Dispatch { kernel, bindings, push, groups: dispatch.groups })
+}
+
+/// What a kernel says of itself; the plan's word for the same buffer covers all its kernels.
+const fn declared(access: spirv::Access) -> Access {
+    match access {
+        spirv::Access::ReadOnly => Access::Read,
+        spirv::Access::WriteOnly => Access::Write,
+        spirv::Access::ReadWrite => Access::ReadWrite,
+    }
 }
 
 /// Names of buffers whose kernels ask for `.length()`, so that their range must be exact.

@@ -1,5 +1,7 @@
 //! Which checks a variant gets, on which cases, and how one of them runs.
 
+use serde::{Deserialize, Serialize};
+
 use crate::numeric::Regime;
 use crate::ops::{Case, Cases, Op, Pass, Property, Variant};
 use crate::tensor::Dtype;
@@ -9,6 +11,17 @@ use super::{
     Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
     gradient, memory, portability, property, shrink,
 };
+
+/// How much a failure is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effort {
+    /// Every case runs, and each failure shrinks.
+    #[default]
+    Full,
+    /// The first failure as it is ends the check: enough to know that there is one.
+    FirstFailure,
+}
 
 /// One check of one variant, with its cases.
 #[derive(Clone, Debug)]
@@ -69,7 +82,8 @@ fn is_unary_half(op: &Op) -> bool {
     inputs == 1 && op.dims.len() == 1 && op.dtypes.contains(&Dtype::F16)
 }
 
-/// Runs one check in one case. A failure is shrunk to the smallest case that fails.
+/// Runs one check in one case. A failure is shrunk to the smallest case that fails, unless the
+/// subject asks for less effort.
 ///
 /// # Errors
 /// What keeps the check from running and isn't a verdict of its own.
@@ -81,6 +95,9 @@ pub fn run(
 ) -> Result<Outcome, CheckError> {
     let outcome = ask(session, subject, check, case)?;
     let Outcome::Fail { mut finding } = outcome else { return Ok(outcome) };
+    if subject.effort == Effort::FirstFailure {
+        return Ok(Outcome::Fail { finding });
+    }
     let mut failing = shrink(subject.op, case, |candidate| {
         matches!(ask(session, subject, check, candidate), Ok(Outcome::Fail { .. }))
     });

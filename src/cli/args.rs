@@ -44,6 +44,8 @@ pub(super) enum Command {
         #[arg(value_name = "KIND|FINDING")]
         finding: String,
     },
+    /// Ask the checks about kernels that are wrong on purpose, and print which check catches what.
+    Faulty(FaultyOptions),
     /// Serve a parent over standard input and output.
     #[command(hide = true)]
     Worker {
@@ -64,12 +66,8 @@ pub(super) struct CheckOptions {
     pub(super) targets: Vec<String>,
     #[command(flatten)]
     pub(super) on: DeviceOptions,
-    /// Only these checks.
-    #[arg(long, value_name = "CHECK", value_delimiter = ',')]
-    pub(super) only: Vec<CheckName>,
-    /// All checks but these.
-    #[arg(long, value_name = "CHECK", value_delimiter = ',', conflicts_with = "only")]
-    pub(super) without: Vec<CheckName>,
+    #[command(flatten)]
+    pub(super) checks: ChecksOptions,
     /// How many cases.
     #[arg(long, default_value = "quick")]
     pub(super) cases: CasesName,
@@ -91,6 +89,43 @@ pub(super) struct CheckOptions {
     /// Write inputs, results, expectations and bounds of findings to this folder, as .npy.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct FaultyOptions {
+    /// Globs on names of faults; all if none is given.
+    pub(super) names: Vec<String>,
+    #[command(flatten)]
+    pub(super) on: DeviceOptions,
+    #[command(flatten)]
+    pub(super) checks: ChecksOptions,
+    /// Seed of all random data; drawn and printed if not given.
+    #[arg(long)]
+    pub(super) seed: Option<u64>,
+    /// Print one JSON object a fault instead of the table.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ChecksOptions {
+    /// Only these checks.
+    #[arg(long, value_name = "CHECK", value_delimiter = ',')]
+    pub(super) only: Vec<CheckName>,
+    /// All checks but these.
+    #[arg(long, value_name = "CHECK", value_delimiter = ',', conflicts_with = "only")]
+    pub(super) without: Vec<CheckName>,
+}
+
+impl ChecksOptions {
+    /// The checks that are on, in the order in which they run.
+    pub(super) fn chosen(&self) -> Vec<Check> {
+        let named = |names: &[CheckName], check| names.contains(&CheckName(check));
+        let on = |check: &Check| {
+            (self.only.is_empty() || named(&self.only, *check)) && !named(&self.without, *check)
+        };
+        Check::ALL.into_iter().filter(on).collect()
+    }
 }
 
 #[derive(Args, Clone, Debug)]

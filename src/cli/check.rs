@@ -8,7 +8,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-use crate::check::{Check, Outcome, Verdict};
+use crate::check::{Outcome, Verdict};
 use crate::memory::MemoryFinding;
 use crate::ops::{Case, Cases};
 use crate::report::{Summary, finding_json, finding_text, leak_json, leak_text};
@@ -24,7 +24,7 @@ pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
     let size = Cases::from(options.cases);
     let seed = options.seed.unwrap_or_else(rand::random);
     let one = one_case(options, &targets, seed)?;
-    let mut tasks = tasks(&targets, &checks(options), size, seed, one.as_ref());
+    let mut tasks = tasks(&targets, &options.checks.chosen(), size, seed, one.as_ref());
     if let Some(shard) = options.shard {
         tasks = shard.of(tasks);
     }
@@ -54,15 +54,6 @@ pub(super) fn choices(on: &DeviceOptions) -> Result<Vec<Choice>, CliError> {
         choose(std::slice::from_ref(required), validation(on.validate))?;
     }
     Ok(choose(&on.device, validation(on.validate))?)
-}
-
-fn checks(options: &CheckOptions) -> Vec<Check> {
-    let listed = |check: &Check| options.only.iter().any(|name| name.0 == *check);
-    let left_out = |check: &Check| options.without.iter().any(|name| name.0 == *check);
-    Check::ALL
-        .into_iter()
-        .filter(|check| (options.only.is_empty() || listed(check)) && !left_out(check))
-        .collect()
 }
 
 /// `--case` belongs to one op.

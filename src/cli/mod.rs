@@ -11,6 +11,7 @@ mod args;
 mod check;
 mod devices;
 mod explain;
+mod faulty;
 mod list;
 mod train;
 
@@ -92,6 +93,7 @@ fn dispatch(command: Command) -> Result<Ending, CliError> {
         Command::Devices { json } => devices::devices(json),
         Command::List { targets } => list::list(&targets),
         Command::Check(options) => check::check(&options),
+        Command::Faulty(options) => faulty::faulty(&options),
         Command::Train(options) => train::train(&options),
         Command::Explain { finding } => explain::explain(&finding),
         Command::Worker { device, validate, timeout, dump } => {

@@ -12,6 +12,7 @@ use crate::ops::nearest;
 use crate::worker::{Choice, choose, open_session};
 
 use super::args::{Seconds, validation};
+use super::check::progress;
 use super::{CliError, Ending};
 
 #[derive(Args, Debug)]
@@ -125,13 +126,14 @@ pub(super) fn train(options: &TrainOptions) -> Result<Ending, CliError> {
     let recipes: Vec<Recipe> = options.optimizer.optimizers().into_iter().map(recipe).collect();
     let models: Vec<Perceptron> = recipes.iter().map(|recipe| recipe.model(None)).collect();
     check_swaps(&swaps, &models.iter().map(|model| &model.tape).collect::<Vec<_>>())?;
-    let truths: Vec<(Recipe, Truth)> = recipes
-        .into_iter()
-        .map(|recipe| {
-            let truth = Truth::new(&recipe, &digits, options.host_runs);
-            (recipe, truth)
-        })
-        .collect();
+    let bar = progress(recipes.len(), "references");
+    let mut truths = Vec::new();
+    for recipe in recipes {
+        let truth = Truth::new(&recipe, &digits, options.host_runs);
+        truths.push((recipe, truth));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
     let mut clean = true;
     for choice in &chosen {
         clean &= on_device(choice, options, &digits, &swaps, &truths)?;

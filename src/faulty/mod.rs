@@ -1,12 +1,27 @@
 //! Kernels that are wrong on purpose. A checker that never fired is no evidence.
 
-mod table;
+/// The text of a kernel of glsl/faulty.
+macro_rules! text {
+    ($name:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/faulty/", $name, ".comp"))
+    };
+}
 
-pub use table::ALL;
+mod accumulate;
+mod algebra;
+mod backward;
+mod bounds;
+mod edits;
+mod index;
+mod launch;
+mod mask;
+mod memory;
+mod sync;
+mod types;
 
 use crate::check::{Check, Subject};
 use crate::glsl::Source;
-use crate::ops::Plan;
+use crate::ops::{self, Cases, Op, Plan, Variant};
 
 /// How kernels go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,14 +48,64 @@ pub enum Family {
     Mask,
 }
 
+impl Family {
+    /// All of them, in the order of the table in which faults are listed.
+    pub const ALL: [Self; 10] = [
+        Self::Accumulate,
+        Self::Algebra,
+        Self::Backward,
+        Self::Bounds,
+        Self::Index,
+        Self::Launch,
+        Self::Mask,
+        Self::Memory,
+        Self::Sync,
+        Self::Type,
+    ];
+
+    /// The name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Accumulate => "accumulate",
+            Self::Algebra => "algebra",
+            Self::Backward => "backward",
+            Self::Bounds => "bounds",
+            Self::Index => "index",
+            Self::Launch => "launch",
+            Self::Mask => "mask",
+            Self::Memory => "memory",
+            Self::Sync => "sync",
+            Self::Type => "type",
+        }
+    }
+
+    /// Its faults, sorted by name.
+    #[must_use]
+    pub const fn faults(self) -> &'static [Fault] {
+        match self {
+            Self::Accumulate => accumulate::ALL,
+            Self::Algebra => algebra::ALL,
+            Self::Backward => backward::ALL,
+            Self::Bounds => bounds::ALL,
+            Self::Index => index::ALL,
+            Self::Launch => launch::ALL,
+            Self::Mask => mask::ALL,
+            Self::Memory => memory::ALL,
+            Self::Sync => sync::ALL,
+            Self::Type => types::ALL,
+        }
+    }
+}
+
 /// A kernel or a plan with one defect, beside the right one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// Its name, which for kernels is the file's: glsl/faulty/NAME.comp.
     pub name: &'static str,
     /// The family of the operator.
     pub family: Family,
-    /// What is wrong, one sentence.
+    /// What is wrong, one sentence, which stands in the kernel's head as well.
     pub wrong: &'static str,
     /// The op and the variant that it takes the place of; the twin is what is in the registry.
     pub op: &'static str,
@@ -48,12 +113,14 @@ pub struct Fault {
     pub variant: &'static str,
     /// The check that must catch it, whatever the others do.
     pub caught_by: Check,
+    /// The smallest set of cases in which it shows.
+    pub needs: Cases,
     /// The defect.
     pub defect: Defect,
 }
 
 /// Where the defect sits.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Defect {
     /// In a kernel: the path of the right one and the text of the wrong one.
     Kernel {
@@ -67,6 +134,16 @@ pub enum Defect {
 }
 
 impl Fault {
+    /// The op and the variant that it takes the place of.
+    ///
+    /// # Panics
+    /// When the registry doesn't have them, which is a fault of the table.
+    #[must_use]
+    pub fn place(&self) -> (&'static Op, &'static Variant) {
+        ops::find(self.op, self.variant)
+            .unwrap_or_else(|| panic!("{} names no variant of the registry", self.name))
+    }
+
     /// Puts the defect into a subject of the same op and variant.
     pub fn plant(&self, subject: &mut Subject<'_>) {
         match self.defect {
@@ -79,8 +156,13 @@ impl Fault {
     }
 }
 
+/// Every fault, family by family.
+pub fn all() -> impl Iterator<Item = &'static Fault> {
+    Family::ALL.into_iter().flat_map(Family::faults)
+}
+
 /// The fault of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Fault> {
-    ALL.iter().find(|fault| fault.name == name)
+    all().find(|fault| fault.name == name)
 }

@@ -69,9 +69,10 @@ impl Swap {
         }
         let fits = |v: &&Variant| pass.is_none_or(|pass| pass == v.pass);
         let variant = op.variants.iter().filter(fits).find(|v| v.name == way).ok_or_else(|| {
-            let known = op.variants.iter().filter(fits).map(|v| v.name.to_owned());
-            let near = nearest(way, known.chain([REFERENCE.to_owned()]));
-            fail(format!("`{subject}` has no variant `{way}`"), near)
+            let known: Vec<&str> =
+                op.variants.iter().filter(fits).map(|v| v.name).chain([REFERENCE]).collect();
+            let near = nearest(way, known.iter().map(|name| (*name).to_owned()));
+            fail(format!("`{subject}` is never `{way}` but {}", known.join(", ")), near)
         })?;
         Ok(Self { op, pass: Some(variant.pass), way: Way::Kernels(variant) })
     }

@@ -20,7 +20,7 @@ impl Order {
     }
 
     /// Fisher and Yates's shuffle.
-    fn shuffle<T>(&self, terms: &mut [T]) {
+    fn shuffle(&self, terms: &mut [f32]) {
         let mut stream = self.0.borrow_mut();
         for last in (1..terms.len()).rev() {
             terms.swap(last, stream.index(last + 1));
@@ -121,12 +121,16 @@ impl Scalar for Shuffled<'_> {
     }
 
     fn sum(terms: impl IntoIterator<Item = Self>) -> Self {
-        let mut terms: Vec<Self> = terms.into_iter().collect();
-        let order = terms.iter().find_map(|term| term.order);
+        let mut order = None;
+        let values = terms.into_iter().map(|term| {
+            order = order.or(term.order);
+            term.value
+        });
+        let mut values: Vec<f32> = values.collect();
         if let Some(order) = order {
-            order.shuffle(&mut terms);
+            order.shuffle(&mut values);
         }
-        Self { value: terms.iter().map(|term| term.value).sum(), order }
+        Self { value: values.iter().sum(), order }
     }
 }
 

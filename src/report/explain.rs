@@ -196,6 +196,18 @@ pub const EXPLANATIONS: &[Explanation] = &[
         next: "The finding names the buffer whose poison it is and its last events.",
     },
     Explanation {
+        name: Kind::MissingBarrier.name(),
+        means: "Two steps of a plan use the same memory, at least one of them writes it, and \
+                nothing orders them. It is found in the plan, since a driver that runs dispatches \
+                one after another gives the right result all the same.",
+        causes: &[
+            "a barrier dropped between the kernel that makes a buffer and the one that reads it",
+            "a fill with no barrier behind it",
+            "a buffer that a kernel could declare readonly and doesn't",
+        ],
+        next: "The finding names both kernels and the buffer: put a barrier between them.",
+    },
+    Explanation {
         name: Kind::Leak.name(),
         means: "A buffer was allocated and never freed. This is the host's fault, not a kernel's.",
         causes: &["an early return between allocation and free", "a handle that was overwritten"],

@@ -1,10 +1,12 @@
 //! Reports: what a run learned, for people and for programs.
 
+mod catches;
 mod explain;
 mod finding;
 mod summary;
 mod wrap;
 
+pub use catches::Catches;
 pub use explain::{EXPLANATIONS, Explanation, explanation};
 pub use finding::{finding_json, finding_text, leak_json, leak_text};
 pub use summary::Summary;

@@ -1,9 +1,11 @@
 //! Runs: everything that one invocation learned, as JSON Lines.
 
+mod campaign;
 mod file;
 mod plan;
 mod read;
 
+pub use campaign::{Answer, Campaign, FailedTwin, Row};
 pub use file::{Line, RunError, RunFile, VERSION};
 pub use plan::{Shard, Targets, TargetsError, tasks};
 pub use read::{ReadError, read};

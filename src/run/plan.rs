@@ -3,7 +3,7 @@
 use globset::{Glob, GlobMatcher};
 use thiserror::Error;
 
-use crate::check::{Check, applies, cases};
+use crate::check::{Check, Effort, applies, cases};
 use crate::ops::{self, Case, Cases, Op, Variant, nearest};
 use crate::worker::Task;
 
@@ -111,6 +111,7 @@ pub fn tasks(
                     variant: variant.name.to_owned(),
                     check: *check,
                     fault: None,
+                    effort: Effort::Full,
                     cases,
                 });
             }

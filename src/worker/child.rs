@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use crate::check::{CheckError, Finding, Outcome, Session, Subject, run};
+use crate::check::{CheckError, Effort, Finding, Outcome, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::memory::{LedgerOptions, MemoryError};
@@ -61,7 +61,7 @@ fn work(
     let (Some((op, variant)), None | Some(Some(_))) = (found, fault) else {
         return Err(io::Error::other(format!("no such subject: {}.{}", task.op, task.variant)));
     };
-    let mut subject = Subject::new(op, variant);
+    let mut subject = Subject { effort: task.effort, ..Subject::new(op, variant) };
     if let Some(fault) = fault.flatten() {
         fault.plant(&mut subject);
     }
@@ -78,7 +78,11 @@ fn work(
                         return Err(error);
                     }
                 }
+                let is_last = outcome.is_bad() && task.effort == Effort::FirstFailure;
                 say(out, &Event::Answer { case: index, outcome })?;
+                if is_last {
+                    break;
+                }
             }
             Err(error) => return Ok(Err(error)),
         }
@@ -121,4 +125,28 @@ fn say(out: &mut impl Write, event: &Event) -> io::Result<()> {
     serde_json::to_writer(&mut *out, event)?;
     out.write_all(b"\n")?;
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::{Task, folder_of};
+    use crate::check::Check;
+
+    #[test]
+    fn each_finding_has_a_folder_that_every_file_system_takes() {
+        let task = Task {
+            op: "add".to_owned(),
+            variant: "naive".to_owned(),
+            check: Check::Forward,
+            fault: None,
+            cases: Vec::new(),
+        };
+        let device = "llvmpipe (LLVM 15.0.6, 256 bits)";
+        let folder = folder_of(Path::new("out"), device, &task, "rows=1,cols=4/normal/f16");
+        let parts = ["out", "llvmpipe__LLVM_15.0.6,_256_bits_", "add.naive", "forward"];
+        let want = parts.iter().collect::<PathBuf>().join("rows=1,cols=4_normal_f16");
+        assert_eq!(folder, want);
+    }
 }

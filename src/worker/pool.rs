@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use crate::check::Outcome;
+use crate::check::{Effort, Outcome};
 use crate::device::DeviceInfo;
 use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
@@ -65,7 +65,8 @@ type Queue = Mutex<VecDeque<(usize, usize, Task)>>;
 
 impl Pool {
     /// Runs all tasks; `sink` hears of everything as it happens. Outcomes arrive in the order of
-    /// cases within a task, and tasks in any order.
+    /// cases within a task, up to the first bad one where the task asks for no more, and tasks in
+    /// any order.
     ///
     /// # Errors
     /// A child that can't work at all. Crashes and hangs of a case are outcomes.
@@ -137,7 +138,7 @@ impl Pool {
             };
             child.end();
             let _ = send.send(Ok(Update::Answer { task: index, case: done + begun, outcome }));
-            if done + begun + 1 < task.cases.len() {
+            if done + begun + 1 < task.cases.len() && task.effort == Effort::Full {
                 let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
                 queue.push_front((index, done + begun + 1, task));
             }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Check, Outcome};
+use crate::check::{Check, Effort, Outcome};
 use crate::device::DeviceInfo;
 use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
@@ -19,6 +19,8 @@ pub struct Task {
     pub check: Check,
     /// A kernel of glsl/faulty that takes the place of its twin.
     pub fault: Option<String>,
+    /// What a failure is worth.
+    pub effort: Effort,
     /// The cases, in order.
     pub cases: Vec<Case>,
 }

@@ -1,0 +1,14 @@
+#version 450
+// Wrong on purpose: each lane looks up the index of its neighbour.
+// y[i] = table[index[i]], row by row. One invocation per element of y.
+#include "element.glsl"
+#include "flat.glsl"
+layout(binding = 0) readonly buffer Table { ELEMENT table[]; };
+layout(binding = 1) readonly buffer Index { uint index[]; };
+layout(binding = 2) writeonly buffer Y { ELEMENT y[]; };
+layout(push_constant) uniform Push { uint len, width; };
+
+void main() {
+    uint i = flat_invocation();
+    if (i < len) y[i] = table[index[(i ^ 1) / width] * width + i % width];
+}

@@ -1,0 +1,19 @@
+#version 450
+// Wrong on purpose: the maximum is read again after the output may have replaced it.
+// y = softmax of each row of x. One invocation per row.
+#include "element.glsl"
+#include "flat.glsl"
+layout(binding = 0) readonly buffer X { ELEMENT x[]; };
+layout(binding = 1) writeonly buffer Y { ELEMENT y[]; };
+layout(push_constant) uniform Push { uint rows, cols; };
+
+void main() {
+    uint row = flat_invocation();
+    if (row >= rows) return;
+    uint first = row * cols, end = first + cols;
+    uint top = first;
+    for (uint i = first + 1; i < end; i++) top = float(x[i]) > float(x[top]) ? i : top;
+    float total = 0;
+    for (uint i = first; i < end; i++) total += exp(float(x[i]) - float(x[top]));
+    for (uint i = first; i < end; i++) y[i] = ELEMENT(exp(float(x[i]) - float(x[top])) / total);
+}

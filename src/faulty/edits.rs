@@ -1,0 +1,79 @@
+//! Defects of plans: each takes a plan and leaves out or exchanges one thing in it.
+
+use crate::ops::{Dispatch, Plan, Step};
+
+/// Nothing is ordered.
+pub(super) fn without_barriers(mut plan: Plan) -> Plan {
+    plan.steps.retain(|step| *step != Step::Barrier);
+    plan
+}
+
+/// Memory that should start from zero starts from whatever is there.
+pub(super) fn without_fills(mut plan: Plan) -> Plan {
+    plan.steps.retain(|step| !matches!(step, Step::Fill { .. }));
+    plan
+}
+
+/// The last kernel never runs.
+pub(super) fn without_last_dispatch(mut plan: Plan) -> Plan {
+    if let Some(at) = plan.steps.iter().rposition(|step| matches!(step, Step::Dispatch(_))) {
+        plan.steps.remove(at);
+    }
+    plan
+}
+
+/// Every scratch buffer is one element short.
+pub(super) fn with_short_scratch(mut plan: Plan) -> Plan {
+    for scratch in &mut plan.scratch {
+        scratch.len -= 1;
+    }
+    plan
+}
+
+/// As if the number of workgroups had been rounded down.
+pub(super) fn with_one_group_less(plan: Plan) -> Plan {
+    each(plan, |dispatch| dispatch.groups[0] = dispatch.groups[0].saturating_sub(1).max(1))
+}
+
+/// `m` where `n` belongs, and the reverse.
+pub(super) fn with_rows_for_columns(plan: Plan) -> Plan {
+    each(plan, |dispatch| {
+        for (member, _) in &mut dispatch.push {
+            *member = match *member {
+                "m" => "n",
+                "n" => "m",
+                other => other,
+            };
+        }
+    })
+}
+
+/// The first operand is bound twice.
+pub(super) fn with_a_for_b(plan: Plan) -> Plan {
+    each(plan, |dispatch| dispatch.renamed.push(("b", "a")))
+}
+
+/// The kernel's default for `TILE`.
+pub(super) fn without_tile(plan: Plan) -> Plan {
+    each(plan, |dispatch| dispatch.spec.retain(|(name, _)| *name != "TILE"))
+}
+
+/// Workgroups of 64 invocations, as many as there would be of the right size.
+pub(super) fn with_workgroup_of_64(plan: Plan) -> Plan {
+    each(plan, |dispatch| {
+        for (name, value) in &mut dispatch.spec {
+            if *name == "WORKGROUP" {
+                *value = 64;
+            }
+        }
+    })
+}
+
+fn each(mut plan: Plan, change: impl Fn(&mut Dispatch)) -> Plan {
+    for step in &mut plan.steps {
+        if let Step::Dispatch(dispatch) = step {
+            change(dispatch);
+        }
+    }
+    plan
+}

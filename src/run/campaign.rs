@@ -1,0 +1,180 @@
+//! A campaign: every check asked about every fault, and about the right variants beside them.
+
+use std::collections::BTreeMap;
+
+use crate::check::{Check, Effort, Outcome, applies, cases};
+use crate::faulty::Fault;
+use crate::ops::{Cases, Op, Variant};
+use crate::worker::Task;
+
+/// What a check said about a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It failed, crashed or hung.
+    Caught,
+    /// Every case passed.
+    Missed,
+    /// Nothing failed, but the device could not run a case in which the fault may show.
+    Unknown,
+}
+
+/// A fault with the answers of the checks that apply to its variant.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The fault.
+    pub fault: &'static Fault,
+    /// By check.
+    pub answers: BTreeMap<Check, Answer>,
+}
+
+/// A right variant that a check called wrong.
+#[derive(Clone, Debug)]
+pub struct FailedTwin {
+    /// `op.variant`.
+    pub target: String,
+    /// The check.
+    pub check: Check,
+    /// The case.
+    pub case: String,
+    /// What it saw.
+    pub outcome: Outcome,
+}
+
+/// Tasks and what came of them.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    tasks: Vec<Task>,
+    rows: Vec<Row>,
+    checks: Vec<Check>,
+    failed_twins: Vec<FailedTwin>,
+}
+
+impl Campaign {
+    /// The tasks for some faults and their twins, each with the checks that apply to it. A task
+    /// ends at its first failure.
+    #[must_use]
+    pub fn new(faults: &[&'static Fault], checks: &[Check], seed: u64) -> Self {
+        let mut tasks = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
+        for fault in faults {
+            rows.push(Row { fault, answers: BTreeMap::new() });
+            let (op, variant) = fault.place();
+            tasks.extend(
+                asked(op, variant, checks, fault.needs, seed)
+                    .map(|task| Task { fault: Some(fault.name.to_owned()), ..task }),
+            );
+        }
+        let mut twins: Vec<(&str, &str, Cases)> = Vec::new();
+        for fault in faults {
+            let twin = (fault.op, fault.variant, fault.needs);
+            if !twins.contains(&twin) {
+                twins.push(twin);
+                let (op, variant) = fault.place();
+                tasks.extend(asked(op, variant, checks, fault.needs, seed));
+            }
+        }
+        Self { tasks, rows, checks: checks.to_vec(), failed_twins: Vec::new() }
+    }
+
+    /// What the workers have to do.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Takes in the outcome of a case of a task.
+    pub fn hear(&mut self, task: usize, case: usize, outcome: Outcome) {
+        let task = &self.tasks[task];
+        let Some(name) = &task.fault else {
+            if outcome.is_bad() {
+                let op = crate::ops::find_op(&task.op);
+                self.failed_twins.push(FailedTwin {
+                    target: format!("{}.{}", task.op, task.variant),
+                    check: task.check,
+                    case: op.map_or_else(String::new, |op| task.cases[case].id(op)),
+                    outcome,
+                });
+            }
+            return;
+        };
+        let Some(row) = self.rows.iter_mut().find(|row| row.fault.name == name) else { return };
+        let answer = row.answers.entry(task.check).or_insert(Answer::Missed);
+        *answer = match (*answer, &outcome) {
+            (Answer::Caught, _) => Answer::Caught,
+            (_, outcome) if outcome.is_bad() => Answer::Caught,
+            (_, Outcome::Unsupported { .. }) => Answer::Unknown,
+            (before, _) => before,
+        };
+    }
+
+    /// The checks that are on.
+    #[must_use]
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+
+    /// Every fault with its answers.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Right variants that were called wrong.
+    #[must_use]
+    pub fn failed_twins(&self) -> &[FailedTwin] {
+        &self.failed_twins
+    }
+
+    /// Faults that no check caught.
+    #[must_use]
+    pub fn uncaught(&self) -> Vec<&'static Fault> {
+        let rows = self.rows.iter().filter(|row| row.caught().next().is_none());
+        rows.map(|row| row.fault).collect()
+    }
+
+    /// Faults whose own check is on and called them right.
+    #[must_use]
+    pub fn missed(&self) -> Vec<&'static Fault> {
+        let missed = |row: &&Row| row.answers.get(&row.fault.caught_by) == Some(&Answer::Missed);
+        self.rows.iter().filter(missed).map(|row| row.fault).collect()
+    }
+
+    /// How many faults a check caught, and how many of them no other check did.
+    #[must_use]
+    pub fn totals(&self, check: Check) -> (usize, usize) {
+        let caught = self.rows.iter().filter(|row| row.caught().any(|by| by == check));
+        let alone = caught.clone().filter(|row| row.caught().count() == 1);
+        (caught.count(), alone.count())
+    }
+
+    /// Whether every fault is caught by its own check, as far as that is on, and no twin is.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.missed().is_empty() && self.failed_twins.is_empty()
+    }
+}
+
+impl Row {
+    /// The checks that caught the fault.
+    pub fn caught(&self) -> impl Iterator<Item = Check> {
+        let caught = self.answers.iter().filter(|(_, answer)| **answer == Answer::Caught);
+        caught.map(|(check, _)| *check)
+    }
+}
+
+fn asked(
+    op: &'static Op,
+    variant: &'static Variant,
+    checks: &[Check],
+    size: Cases,
+    seed: u64,
+) -> impl Iterator<Item = Task> {
+    checks.iter().filter(|check| applies(**check, op, variant)).map(move |check| Task {
+        op: op.name.to_owned(),
+        variant: variant.name.to_owned(),
+        check: *check,
+        fault: None,
+        effort: Effort::FirstFailure,
+        cases: cases(*check, op, size, seed),
+    })
+}
