@@ -132,7 +132,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::{Task, folder_of};
-    use crate::check::Check;
+    use crate::check::{Check, Effort};
 
     #[test]
     fn each_finding_has_a_folder_that_every_file_system_takes() {
@@ -141,6 +141,7 @@ mod tests {
             variant: "naive".to_owned(),
             check: Check::Forward,
             fault: None,
+            effort: Effort::Full,
             cases: Vec::new(),
         };
         let device = "llvmpipe (LLVM 15.0.6, 256 bits)";
