@@ -79,7 +79,8 @@ fn print_json(campaign: &Campaign, device: &str, seed: u64) {
         println!(
             "{}",
             json!({
-                "kind": "fault", "file": file, "line": null, "other_line": null, "device": device, "seed": seed, "name": fault.name,
+                "kind": "fault", "file": file, "line": null, "other_line": null,
+                "device": device, "seed": seed, "name": fault.name,
                 "family": fault.family.name(), "target": format!("{}.{}", fault.op, fault.variant),
                 "message": fault.wrong, "must": fault.caught_by, "caught": with(Answer::Caught),
                 "missed": with(Answer::Missed), "unknown": with(Answer::Unknown),
