@@ -41,6 +41,6 @@ pub use kind::Kind;
 pub use session::Session;
 pub use shrink::shrink;
 pub use staged::{Placed, Staged, exact_buffers};
-pub use suite::{Effort, Job, applies, cases, run};
+pub use suite::{Effort, applies, cases, run};
 pub use trial::{Cotangent, Prefill, Trial, draw_inputs};
 pub use verdict::{Check, Outcome, Verdict};

@@ -23,19 +23,6 @@ pub enum Effort {
     FirstFailure,
 }
 
-/// One check of one variant, with its cases.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// Op.
-    pub op: &'static str,
-    /// Variant.
-    pub variant: &'static str,
-    /// Check.
-    pub check: Check,
-    /// In the order in which they run.
-    pub cases: Vec<Case>,
-}
-
 /// Whether a check has something to ask of a variant.
 #[must_use]
 pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
