@@ -47,7 +47,7 @@ fn small_case(op: &Op) -> Case {
     let extents = [2, 3, 4, 5, 6, 7];
     Case {
         dims: op.dims.iter().zip(extents).map(|(dim, n)| n.max(dim.least)).collect(),
-        attributes: op.attributes.iter().map(|a| a.values[0]).collect(),
+        attributes: op.default_attributes(),
         dtype: op.dtypes[0],
         regime: Regime::Normal,
         seed: 1,
