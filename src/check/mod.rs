@@ -36,6 +36,7 @@ pub use compare::{Comparison, Expected, excess};
 pub use error::CheckError;
 pub use evidence::Evidence;
 pub use execute::{Executed, Setting, Slot, Subject, execute, run_plan};
+pub(crate) use execute::{planned, with_scratch};
 pub use finding::{Finding, Mismatch};
 pub use kind::Kind;
 pub use session::Session;
