@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Trial::test("a_fence_that_never_signals_costs_one_verdict", || one_bad(FENCE)),
         Trial::test("what_a_driver_prints_is_no_answer", babble),
         Trial::test("every_case_may_be_bad", all_bad),
+        Trial::test("the_first_bad_case_may_end_a_task", first_failure),
         Trial::test("several_workers_share_the_tasks", several),
         Trial::test("the_labs_own_fault_ends_the_run", labs_own_fault),
         Trial::test("a_worker_that_never_gets_ready_ends_the_run", never_ready),
@@ -234,6 +235,12 @@ fn all_bad() -> Result<(), Failed> {
     let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
     answered(&heard, &task)?;
     if heard.ready == 5 { Ok(()) } else { Err(format!("{} workers", heard.ready).into()) }
+}
+
+fn first_failure() -> Result<(), Failed> {
+    let task = Task { effort: Effort::FirstFailure, ..task(&[FINE, EXIT, FINE]) };
+    let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
+    if heard.answers.len() == 2 { Ok(()) } else { Err(format!("{:?}", heard.answers).into()) }
 }
 
 fn several() -> Result<(), Failed> {

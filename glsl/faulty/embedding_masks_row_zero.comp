@@ -10,5 +10,8 @@ layout(push_constant) uniform Push { uint len, width; };
 
 void main() {
     uint i = flat_invocation();
-    if (i < len) y[i] = index[i / width] == 0 ? ELEMENT(0) : table[index[i / width] * width + i % width];
+    if (i < len) {
+        uint row = index[i / width];
+        y[i] = row == 0 ? ELEMENT(0) : table[row * width + i % width];
+    }
 }

@@ -14,6 +14,6 @@ void main() {
     for (uint a = 0; a < axis; a++) {
         uint at = abs(x[first]) > 1.0 ? axis - 1 - a : a;
         total += x[first + at * inner];
-    };
+    }
     y[i] = total / float(axis);
 }

@@ -14,6 +14,6 @@ void main() {
     float squares = 0;
     for (uint i = first; i < end; i++) squares += x[i] * x[i];
     float root = sqrt(squares / float(cols) + eps);
-    for (uint i = first; i < end; i++) 
+    for (uint i = first; i < end; i++)
         y[i] = x[i] < 0 ? x[i] * gamma[i - first] / root : x[i] / root * gamma[i - first];
 }

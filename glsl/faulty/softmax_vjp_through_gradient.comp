@@ -1,5 +1,5 @@
 #version 450
-// Wrong on purpose: the products are parked in the gradient before y is read again.
+// Wrong on purpose: the cotangent is parked in the gradient before y is read again.
 // gx = y * (gy - sum of y * gy over the row). One invocation per row.
 #include "element.glsl"
 #include "flat.glsl"

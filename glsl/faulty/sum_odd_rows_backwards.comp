@@ -14,6 +14,6 @@ void main() {
     for (uint a = 0; a < axis; a++) {
         uint at = i / inner % 2 == 0 ? a : axis - 1 - a;
         total += x[first + at * inner];
-    };
+    }
     y[i] = total;
 }

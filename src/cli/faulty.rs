@@ -4,7 +4,7 @@ use globset::Glob;
 use serde_json::json;
 
 use crate::check::Check;
-use crate::faulty::{self, Fault};
+use crate::faulty::{self, Defect, Fault};
 use crate::ops::{nearest, suggested};
 use crate::report::Catches;
 use crate::run::{Answer, Campaign};
@@ -65,13 +65,18 @@ fn named(patterns: &[String]) -> Result<Vec<&'static Fault>, CliError> {
 fn print_json(campaign: &Campaign, device: &str, seed: u64) {
     for row in campaign.rows() {
         let fault = row.fault;
+        let file = match fault.defect {
+            Defect::Kernel { .. } => Some(format!("glsl/faulty/{}.comp", fault.name)),
+            Defect::Plan(_) => None,
+        };
         let with = |wanted: Answer| -> Vec<Check> {
             row.answers.iter().filter(|(_, answer)| **answer == wanted).map(|(c, _)| *c).collect()
         };
         println!(
             "{}",
             json!({
-                "kind": "fault", "device": device, "seed": seed, "name": fault.name,
+                "kind": "fault", "file": file, "line": null, "other_line": null,
+                "device": device, "seed": seed, "name": fault.name,
                 "family": fault.family.name(), "target": format!("{}.{}", fault.op, fault.variant),
                 "message": fault.wrong, "must": fault.caught_by, "caught": with(Answer::Caught),
                 "missed": with(Answer::Missed), "unknown": with(Answer::Unknown),
@@ -82,7 +87,9 @@ fn print_json(campaign: &Campaign, device: &str, seed: u64) {
         println!(
             "{}",
             json!({
-                "kind": "failed-twin", "device": device, "seed": seed, "target": twin.target,
+                "kind": "failed-twin", "file": null, "line": null, "other_line": null,
+                "message": twin.outcome.to_string(),
+                "device": device, "seed": seed, "target": twin.target,
                 "check": twin.check, "case": twin.case, "outcome": twin.outcome,
             })
         );

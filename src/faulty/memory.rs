@@ -55,7 +55,7 @@ pub(super) const ALL: &[Fault] = &[
     Fault {
         name: "softmax_vjp_through_gradient",
         family: Family::Memory,
-        wrong: "the products are parked in the gradient before y is read again",
+        wrong: "the cotangent is parked in the gradient before y is read again",
         op: "softmax",
         variant: "vjp_naive",
         caught_by: Check::Alias,

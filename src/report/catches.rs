@@ -64,11 +64,7 @@ impl fmt::Display for Catches<'_> {
             writeln!(f, "missed by {}: {}: {}", fault.caught_by, fault.name, fault.wrong)?;
         }
         for twin in campaign.failed_twins() {
-            writeln!(
-                f,
-                "twin {} {} in {}: {:?}",
-                twin.target, twin.check, twin.case, twin.outcome
-            )?;
+            writeln!(f, "twin {} {} in {}: {}", twin.target, twin.check, twin.case, twin.outcome)?;
         }
         Ok(())
     }
