@@ -47,28 +47,12 @@ fn small_case(op: &Op) -> Case {
     let extents = [2, 3, 4, 5, 6, 7];
     Case {
         dims: op.dims.iter().zip(extents).map(|(dim, n)| n.max(dim.least)).collect(),
-        attributes: op.attributes.iter().map(|a| a.values[0]).collect(),
+        attributes: op.default_attributes(),
         dtype: op.dtypes[0],
         regime: Regime::Normal,
         seed: 1,
     }
 }
-
-/// The least that every Vulkan device has.
-const LIMITS: Limits = Limits {
-    workgroup_invocations: 128,
-    workgroup_size: [128, 128, 64],
-    workgroup_count: [65_535; 3],
-    shared_bytes: 16_384,
-    push_bytes: 128,
-    storage_range_bytes: 1 << 27,
-    storage_offset_alignment: 256,
-    storage_buffers: 4,
-    subgroup_size: 4,
-    allocation_bytes: 1 << 30,
-    timestamp_period_ns: 0.0,
-    timestamp_bits: 0,
-};
 
 fn interfaces(compiler: &Compiler, op: &Op) -> String {
     let mut text = String::new();
@@ -89,7 +73,7 @@ fn variant_interfaces(
     case: &Case,
     text: &mut String,
 ) {
-    let target = Target { limits: &LIMITS, workgroup: variant.workgroups[0] };
+    let target = Target { limits: &Limits::REQUIRED, workgroup: variant.workgroups[0] };
     let plan = match (variant.plan)(&case.problem(op), &target) {
         Ok(plan) => plan,
         Err(reason) => {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use vklab::check::{Check, Effort, Outcome, applies, cases};
+use vklab::check::{Check, Outcome, applies, cases};
 use vklab::ops::{self, Cases, Op, Variant};
 use vklab::vulkan::Validation;
 use vklab::worker::{Choice, Pool, Task, Update, choose};
@@ -40,21 +40,14 @@ fn trial(choice: &Choice, op: &'static Op, variant: &Variant, check: Check, seed
     let device = choice.found.info.name.clone();
     let short = device.split(' ').next().unwrap_or(&device).to_owned();
     let name = format!("{short}::{}::{}::{check}", op.name, variant.name);
-    let task = Task {
-        op: op.name.to_owned(),
-        variant: variant.name.to_owned(),
-        check,
-        fault: None,
-        effort: Effort::Full,
-        cases: cases(check, op, Cases::Quick, seed),
-    };
+    let task = Task::new(op, variant, check, cases(check, op, Cases::Quick, seed));
     Trial::test(name, move || run(&device, op, &task, seed))
 }
 
 fn run(device: &str, op: &Op, task: &Task, seed: u64) -> Result<(), Failed> {
-    let command = [env!("CARGO_BIN_EXE_vklab"), "worker", "--timeout=30"].map(str::to_owned);
-    let mut command = command.to_vec();
-    command.push(format!("--device=vk:{device}"));
+    let device = format!("--device=vk:{device}");
+    let command = [env!("CARGO_BIN_EXE_vklab"), "worker", "--timeout=30", &device];
+    let command = command.map(str::to_owned).to_vec();
     let pool = Pool { command, workers: 1, timeout: Duration::from_secs(30) };
     let mut failures = Vec::new();
     let mut passed = 0;

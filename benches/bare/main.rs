@@ -11,6 +11,8 @@
 
 #[expect(unsafe_code, reason = "the yardstick is a program that calls Vulkan itself")]
 mod plain;
+#[expect(unsafe_code, reason = "as above")]
+mod setup;
 
 mod lab;
 

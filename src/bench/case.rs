@@ -27,7 +27,7 @@ pub fn mid_size(op: &Op, seed: u64) -> Case {
     }
     Case {
         dims: dims(tiles),
-        attributes: op.attributes.iter().map(|attribute| attribute.values[0]).collect(),
+        attributes: op.default_attributes(),
         dtype: op.dtypes[0],
         regime: Regime::Normal,
         seed,

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::check::{
-    self, Check, CheckError, Expected, Finding, Kind, Outcome, Placed, Session, Setting, Slot,
-    Staged, Subject, Trial, exact_buffers, execute,
+    self, Check, Expected, Finding, Kind, Outcome, Placed, Session, Setting, Slot, Staged, Subject,
+    Trial, exact_buffers, execute, planned, with_scratch,
 };
-use crate::memory::{Access, Guard, Handle};
-use crate::ops::{Case, Plan, Role, Target};
+use crate::memory::{Guard, Handle};
+use crate::ops::{Case, Plan};
 
 use super::BenchError;
 
@@ -87,10 +87,9 @@ impl Workload {
         check_result(session, subject, case, &trial)?;
         let limits = session.info().limits;
         let setting = Setting::default_for(subject.variant);
-        let target = Target { limits: &limits, workgroup: setting.workgroup };
-        let plan = subject.plan(&case.problem(subject.op), &target).map_err(CheckError::from)?;
+        let plan = planned(session, subject, &case.problem(subject.op), &setting)?;
         let mut buffers = BTreeMap::new();
-        let staged = fill(session, &plan, trial.slots, &mut buffers);
+        let staged = fill(session, &plan, &trial.slots, &mut buffers);
         let handles = buffers.into_values().map(|placed| placed.handle).collect();
         let clock = if limits.timestamp_bits > 0 { Clock::Device } else { Clock::Host };
         match staged {
@@ -210,27 +209,19 @@ fn free(session: &mut Session, handles: Vec<Handle>) -> Result<(), BenchError> {
 fn fill(
     session: &mut Session,
     plan: &Plan,
-    slots: Vec<Slot>,
+    slots: &[Slot],
     buffers: &mut BTreeMap<String, Placed>,
 ) -> Result<Staged, BenchError> {
     let exact = exact_buffers(session, plan)?;
-    let scratch = plan
-        .scratch
-        .iter()
-        .map(|s| Slot { role: Role::InOut, ..Slot::output(s.name, s.dtype, vec![s.len]) });
-    let slots: Vec<Slot> = slots.into_iter().chain(scratch).collect();
+    let slots = with_scratch(slots, plan);
     let ledger = session.ledger_mut();
     for slot in &slots {
-        let mut request = ledger.request(&slot.name, slot.dtype, slot.shape.iter().product());
+        let mut request = ledger.request(&slot.name, slot.dtype, slot.len());
         if exact.contains(&slot.name) {
             request.guard = Guard::Exact;
         }
-        let access = match slot.role {
-            Role::In => Access::Read,
-            Role::Out => Access::Write,
-            Role::InOut => Access::ReadWrite,
-        };
-        let placed = Placed { handle: ledger.allocate(&request)?, access, dtype: slot.dtype };
+        let handle = ledger.allocate(&request)?;
+        let placed = Placed { handle, access: slot.access(), dtype: slot.dtype };
         buffers.insert(slot.name.clone(), placed);
     }
     let mut recorder = ledger.recorder();

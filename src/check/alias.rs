@@ -2,10 +2,9 @@
 
 use crate::ops::Case;
 
-use super::compare::Expected;
 use super::execute::{Setting, Subject, execute};
 use super::trial::Trial;
-use super::{CheckError, Finding, Kind, Outcome, Session, describe};
+use super::{CheckError, Kind, Outcome, Session, describe};
 
 /// Runs the variant apart and in place, for every pair that the record allows.
 ///
@@ -23,17 +22,12 @@ pub(super) fn check(
     for pair in subject.variant.aliases {
         let shared = Setting { alias: Some(*pair), ..apart.clone() };
         let in_place = execute(session, subject, &problem, &trial.slots, &shared)?;
-        for (name, tensor) in &separate.written {
-            let other = &in_place.written[name];
-            if tensor.bytes() != other.bytes() {
-                let (input, output) = pair;
-                let finding = Finding::new(
-                    Kind::Alias,
-                    format!("{name} changes when {output} shares memory with {input}"),
-                );
-                let expected = Expected::exactly(name, tensor);
-                return Ok(describe::differing(finding, &trial.slots, &expected, other));
-            }
+        let (input, output) = pair;
+        let message =
+            |name: &str| format!("{name} changes when {output} shares memory with {input}");
+        let runs = (&separate, &in_place);
+        if let Some(broken) = describe::other_bits(Kind::Alias, &trial.slots, runs, message) {
+            return Ok(broken);
         }
     }
     Ok(Outcome::Pass { worst: 0.0 })

@@ -32,6 +32,32 @@ pub(super) fn judge(subject: &Subject<'_>, trial: &Trial, executed: &Executed) -
     Outcome::Pass { worst }
 }
 
+/// The first buffer of which two runs wrote other bits, as a finding of that kind; `message` says it
+/// for the buffer's name. `slots` are the buffers of either run.
+#[must_use]
+pub(super) fn other_bits(
+    kind: Kind,
+    slots: &[Slot],
+    (one, other): (&Executed, &Executed),
+    message: impl FnOnce(&str) -> String,
+) -> Option<Outcome> {
+    let mut pairs = one.written.iter().map(|(name, tensor)| (name, tensor, &other.written[name]));
+    let (name, tensor, got) = pairs.find(|(_, tensor, got)| tensor.bytes() != got.bytes())?;
+    let finding = Finding::new(kind, message(name));
+    Some(differing(finding, slots, &Expected::exactly(name, tensor), got))
+}
+
+/// The finding where two runs of one trial wrote other bits.
+#[must_use]
+pub(super) fn nondeterministic(
+    trial: &Trial,
+    first: &Executed,
+    second: &Executed,
+) -> Option<Outcome> {
+    let message = |name: &str| format!("two runs differ in {name}");
+    other_bits(Kind::Nondeterministic, &trial.slots, (first, second), message)
+}
+
 /// A finding about two runs that differ; `slots` are the buffers of the run that gave `got`.
 #[must_use]
 pub(super) fn differing(

@@ -119,9 +119,6 @@ fn permutation(expected: &Expected, values: &[f64], bad: &[usize]) -> Option<Str
     if rows > 1 && matches(&|i| Some((i % rows) * cols + i / rows)) {
         return Some("the transpose of what was expected".to_owned());
     }
-    if rows == cols && rows > 1 && matches(&|i| Some((i % cols) * cols + i / cols)) {
-        return Some("rows and columns are exchanged".to_owned());
-    }
     for (shift, name) in [(1i64, "one element early"), (-1, "one element late")] {
         let shifted = |i: usize| usize::try_from(i as i64 + shift).ok().filter(|j| *j < len);
         if matches(&shifted) {
@@ -213,9 +210,7 @@ mod tests {
         let rows = [3.0, -4.5, 7.5, 13.5, 15.75, -20.25];
         assert!(say(&[2, 3], &want, &rows).contains("per-row normaliser"));
         let early = [-2.25, 3.75, 4.5, 5.25, -6.75, -6.75];
-        assert!(
-            say(&[6], &want[..], &early).is_empty() || !say(&[6], &want, &early).contains("factor")
-        );
+        assert!(say(&[6], &want, &early).contains("one element early"));
         let reversed = [-6.75, 5.25, 4.5, 3.75, -2.25, 1.5];
         assert!(say(&[6], &want, &reversed).contains("reverse"));
         let transposed = [1.5, 4.5, -2.25, 5.25, 3.75, -6.75];

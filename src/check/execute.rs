@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::glsl::Source;
 use crate::memory::{Access, Guard, Handle, MemoryFinding, Poison, Request};
-use crate::ops::{Op, Plan, Problem, Role, Step, Target, Unsupported, Variant};
+use crate::ops::{Op, Plan, Problem, Role, Scratch, Step, Target, Unsupported, Variant};
 use crate::tensor::{Dtype, Tensor};
 
 use super::staged::{Placed, Staged, exact_buffers};
@@ -88,6 +88,12 @@ impl Slot {
         Self { name: name.to_owned(), dtype, shape, role: Role::Out, contents: None }
     }
 
+    /// Scratch memory of a plan.
+    fn scratch(scratch: &Scratch) -> Self {
+        let output = Self::output(scratch.name, scratch.dtype, vec![scratch.len]);
+        Self { role: Role::InOut, ..output }
+    }
+
     fn with(name: &str, tensor: &Tensor, role: Role) -> Self {
         Self {
             name: name.to_owned(),
@@ -98,9 +104,24 @@ impl Slot {
         }
     }
 
-    fn len(&self) -> usize {
+    /// Number of elements.
+    pub(crate) fn len(&self) -> usize {
         self.shape.iter().product()
     }
+
+    /// What the plan's kernels may do with it.
+    pub(crate) const fn access(&self) -> Access {
+        match self.role {
+            Role::In => Access::Read,
+            Role::Out => Access::Write,
+            Role::InOut => Access::ReadWrite,
+        }
+    }
+}
+
+/// The buffers of a run with the scratch memory of its plan behind them.
+pub(crate) fn with_scratch(slots: &[Slot], plan: &Plan) -> Vec<Slot> {
+    slots.iter().cloned().chain(plan.scratch.iter().map(Slot::scratch)).collect()
 }
 
 /// How a plan is run.
@@ -158,7 +179,7 @@ pub fn execute(
 ///
 /// # Errors
 /// What the device lacks for it.
-pub(super) fn planned(
+pub(crate) fn planned(
     session: &Session,
     subject: &Subject<'_>,
     problem: &Problem<'_>,
@@ -179,11 +200,7 @@ pub fn run_plan(
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
     let exact = exact_buffers(session, plan)?;
-    let scratch = plan
-        .scratch
-        .iter()
-        .map(|s| Slot { role: Role::InOut, ..Slot::output(s.name, s.dtype, vec![s.len]) });
-    let slots: Vec<Slot> = slots.iter().cloned().chain(scratch).collect();
+    let slots = with_scratch(slots, plan);
     let mut handles = BTreeMap::new();
     let allocated = allocate(session, &slots, &exact, setting, &mut handles);
     let result = allocated.and_then(|()| record_and_wait(session, plan, &slots, &handles, setting));
@@ -209,11 +226,6 @@ fn allocate(
 ) -> Result<(), CheckError> {
     let limits = session.info().limits;
     for slot in slots {
-        let access = match slot.role {
-            Role::In => Access::Read,
-            Role::Out => Access::Write,
-            Role::InOut => Access::ReadWrite,
-        };
         let shared = setting.alias.filter(|(_, output)| *output == slot.name);
         if let Some((input, _)) = shared
             && let Some(placed) = handles.get_mut(input)
@@ -235,7 +247,8 @@ fn allocate(
             poison_index: poison_index(slot, setting.poison),
             site: None,
         })?;
-        handles.insert(slot.name.clone(), Placed { handle, access, dtype: slot.dtype });
+        handles
+            .insert(slot.name.clone(), Placed { handle, access: slot.access(), dtype: slot.dtype });
     }
     Ok(())
 }

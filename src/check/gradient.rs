@@ -14,7 +14,7 @@ use crate::tensor::{Dtype, Tensor};
 
 use super::compare::Expected;
 use super::execute::{Executed, Setting, Subject, execute};
-use super::trial::{Cotangent, Prefill, Trial};
+use super::trial::{Cotangent, Prefill, Primal, Trial};
 use super::{CheckError, Finding, Kind, Outcome, Session, describe, forward};
 
 /// The cotangents of step 5: all ones alone would check nothing for softmax and its kind, whose
@@ -44,19 +44,15 @@ pub(super) fn check(
     if forward.is_bad() {
         return Ok(forward);
     }
-    let mut chain = Chain { session, subject, case, worst: 0.0 };
-    let broken = match chain.cotangents()? {
-        None => match chain.linearity()? {
-            None => match chain.accumulation()? {
-                None => chain.determinism()?,
-                broken => broken,
-            },
-            broken => broken,
-        },
-        broken => broken,
-    };
-    if let Some(outcome) = broken {
-        return Ok(outcome);
+    let model = session.model.clone();
+    let primal = Primal::new(subject.op, case, &model);
+    let mut chain = Chain { session, subject, case, primal, worst: 0.0 };
+    let links: [fn(&mut Chain<'_, '_>) -> Step; 4] =
+        [|c| c.cotangents(), |c| c.linearity(), |c| c.accumulation(), |c| c.determinism()];
+    for link in links {
+        if let Some(broken) = link(&mut chain)? {
+            return Ok(broken);
+        }
     }
     Ok(Outcome::Pass { worst: chain.worst })
 }
@@ -68,14 +64,11 @@ struct Chain<'a, 's> {
     session: &'a mut Session,
     subject: &'a Subject<'s>,
     case: &'a Case,
+    primal: Primal<'a>,
     worst: f64,
 }
 
 impl Chain<'_, '_> {
-    fn trial(&self, cotangent: Cotangent, prefill: Prefill) -> Trial {
-        Trial::vjp(self.subject.op, self.case, cotangent, prefill, &self.session.model)
-    }
-
     fn run(&mut self, trial: &Trial, poison: Poison) -> Result<Executed, CheckError> {
         let setting = Setting { poison, ..Setting::default_for(self.subject.variant) };
         let problem = self.case.problem(self.subject.op);
@@ -84,7 +77,7 @@ impl Chain<'_, '_> {
 
     fn cotangents(&mut self) -> Step {
         for cotangent in COTANGENTS {
-            let trial = self.trial(cotangent, Prefill::Zeros);
+            let trial = self.primal.vjp(cotangent, Prefill::Zeros);
             let executed = self.run(&trial, Poison::Nan)?;
             match describe::judge(self.subject, &trial, &executed) {
                 Outcome::Pass { worst } => self.worst = self.worst.max(worst),
@@ -102,7 +95,7 @@ impl Chain<'_, '_> {
     }
 
     fn ignores_cotangent(&mut self, wrong: &Executed) -> Result<bool, CheckError> {
-        let trial = self.trial(Cotangent::Scaled(3), Prefill::Zeros);
+        let trial = self.primal.vjp(Cotangent::Scaled(3), Prefill::Zeros);
         let other = self.run(&trial, Poison::Nan)?;
         Ok(other.written == wrong.written)
     }
@@ -110,11 +103,11 @@ impl Chain<'_, '_> {
     /// `VJP(2^k w) = 2^k VJP(w)` bit for bit, `VJP(w1 + w2) = VJP(w1) + VJP(w2)` within the bounds
     /// of the three, `VJP(0) = 0` exactly.
     fn linearity(&mut self) -> Step {
-        let one = self.trial(Cotangent::Draw(0), Prefill::Zeros);
+        let one = self.primal.vjp(Cotangent::Draw(0), Prefill::Zeros);
         let base = self.run(&one, Poison::Nan)?;
         if self.subject.variant.order == Order::Fixed {
             for power in [3, -3] {
-                let trial = self.trial(Cotangent::Scaled(power), Prefill::Zeros);
+                let trial = self.primal.vjp(Cotangent::Scaled(power), Prefill::Zeros);
                 let scaled = self.run(&trial, Poison::Nan)?;
                 for expected in &trial.expected {
                     let (from, got) =
@@ -127,8 +120,8 @@ impl Chain<'_, '_> {
                 }
             }
         }
-        let two = self.trial(Cotangent::Draw(1), Prefill::Zeros);
-        let sum = self.trial(Cotangent::SumOfTwo, Prefill::Zeros);
+        let two = self.primal.vjp(Cotangent::Draw(1), Prefill::Zeros);
+        let sum = self.primal.vjp(Cotangent::SumOfTwo, Prefill::Zeros);
         let (second, both) = (self.run(&two, Poison::Nan)?, self.run(&sum, Poison::Nan)?);
         for ((first, other), third) in one.expected.iter().zip(&two.expected).zip(&sum.expected) {
             let name = &first.name;
@@ -158,7 +151,7 @@ impl Chain<'_, '_> {
     }
 
     fn zero_in_zero_out(&mut self) -> Step {
-        let trial = self.trial(Cotangent::Zero, Prefill::Zeros);
+        let trial = self.primal.vjp(Cotangent::Zero, Prefill::Zeros);
         let executed = self.run(&trial, Poison::Nan)?;
         for expected in &trial.expected {
             let mut want = expected.clone();
@@ -176,37 +169,25 @@ impl Chain<'_, '_> {
     }
 
     fn accumulation(&mut self) -> Step {
-        let trial = self.trial(Cotangent::Draw(0), Prefill::Random);
+        let trial = self.primal.vjp(Cotangent::Draw(0), Prefill::Random);
         let executed = self.run(&trial, Poison::Huge)?;
-        let outcome = describe::judge(self.subject, &trial, &executed);
-        Ok(match outcome {
-            Outcome::Fail { mut finding } => {
-                finding.kind = Kind::Accumulation;
-                finding.message = format!(
-                    "{}: a gradient buffer that held data is not written as declared",
-                    finding.message
-                );
-                Some(Outcome::Fail { finding })
-            }
-            _ => None,
-        })
+        let judged = describe::judge(self.subject, &trial, &executed);
+        let Outcome::Fail { mut finding } = judged else { return Ok(None) };
+        finding.kind = Kind::Accumulation;
+        finding.message = format!(
+            "{}: a gradient buffer that held data is not written as declared",
+            finding.message
+        );
+        Ok(Some(Outcome::Fail { finding }))
     }
 
     fn determinism(&mut self) -> Step {
         if self.subject.variant.order == Order::Atomic {
             return Ok(None);
         }
-        let trial = self.trial(Cotangent::Draw(0), Prefill::Random);
+        let trial = self.primal.vjp(Cotangent::Draw(0), Prefill::Random);
         let (first, second) = (self.run(&trial, Poison::Nan)?, self.run(&trial, Poison::Nan)?);
-        for (name, tensor) in &first.written {
-            if tensor.bytes() != second.written[name].bytes() {
-                let want = Expected::exactly(name, tensor);
-                let message = format!("two runs differ in {name}");
-                let other = &second.written[name];
-                return fail(Kind::Nondeterministic, message, &trial, &want, other);
-            }
-        }
-        Ok(None)
+        Ok(describe::nondeterministic(&trial, &first, &second))
     }
 }
 

@@ -23,19 +23,6 @@ pub enum Effort {
     FirstFailure,
 }
 
-/// One check of one variant, with its cases.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// Op.
-    pub op: &'static str,
-    /// Variant.
-    pub variant: &'static str,
-    /// Check.
-    pub check: Check,
-    /// In the order in which they run.
-    pub cases: Vec<Case>,
-}
-
 /// Whether a check has something to ask of a variant.
 #[must_use]
 pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
@@ -67,7 +54,7 @@ pub fn cases(check: Check, op: &Op, cases: Cases, seed: u64) -> Vec<Case> {
     if check == Check::Forward && is_unary_half(op) {
         found.push(Case {
             dims: vec![1 << 16],
-            attributes: op.attributes.iter().map(|a| a.values[0]).collect(),
+            attributes: op.default_attributes(),
             dtype: Dtype::F16,
             regime: Regime::AllHalves,
             seed,

@@ -1,6 +1,6 @@
 //! A trial: the buffers of one run of a variant, and what they should hold afterwards.
 
-use crate::numeric::{Bounded, Domain, ErrorModel, F32_EPS, Regime, Stream, Structure};
+use crate::numeric::{Bounded, Domain, ErrorModel, F32_EPS, Stream, Structure};
 use crate::ops::{Case, Gradient, Op, Operand, Pass, Problem, Role};
 use crate::tensor::{Dtype, Tensor};
 
@@ -115,54 +115,93 @@ impl Trial {
         prefill: Prefill,
         model: &ErrorModel,
     ) -> Self {
+        Primal::new(op, case, model).vjp(cotangent, prefill)
+    }
+}
+
+/// What all VJP trials of a case share, whatever the cotangent: the inputs and what the forward
+/// leaves, each as the kernel gets it and as the reference knows it.
+pub(super) struct Primal<'a> {
+    problem: Problem<'a>,
+    case: &'a Case,
+    model: &'a ErrorModel,
+    inputs: Vec<Tensor>,
+    exact: Vec<Vec<Bounded<'a>>>,
+    saved: Vec<Tensor>,
+    outputs: Vec<Vec<Bounded<'a>>>,
+}
+
+impl<'a> Primal<'a> {
+    pub(super) fn new(op: &'static Op, case: &'a Case, model: &'a ErrorModel) -> Self {
         let problem = case.problem(op);
         let inputs = draw_inputs(op, case);
         let exact: Vec<_> =
             inputs.iter().map(|x| bounded(x, case.regime.structure(), model)).collect();
-        let (saved, outputs) = saved_outputs(&problem, &inputs, case.regime, model);
+        let (saved, outputs) = saved_outputs(&problem, &exact);
+        Self { problem, case, model, inputs, exact, saved, outputs }
+    }
+
+    /// The trial with a cotangent and what its gradient buffers start with.
+    pub(super) fn vjp(&self, cotangent: Cotangent, prefill: Prefill) -> Trial {
+        let problem = &self.problem;
         let cotangents: Vec<Tensor> = problem
             .outputs()
-            .map(|operand| draw_cotangent(&problem, case, operand, cotangent))
+            .map(|operand| draw_cotangent(problem, self.case, operand, cotangent))
             .collect();
         let structure = match cotangent {
             Cotangent::Draw(_) | Cotangent::SumOfTwo | Cotangent::Scaled(_) => Structure::Random,
             Cotangent::LastOnly | Cotangent::Ones | Cotangent::Zero => Structure::Structured,
         };
-        let weights: Vec<_> = cotangents.iter().map(|w| bounded(w, structure, model)).collect();
-        let gradients = op.reference.vjp_bounded(&problem, &exact, &outputs, &weights);
+        let weights: Vec<_> =
+            cotangents.iter().map(|w| bounded(w, structure, self.model)).collect();
+        let gradients =
+            problem.op.reference.vjp_bounded(problem, &self.exact, &self.outputs, &weights);
+        let terms = cotangents.iter().map(Tensor::len).sum();
 
-        let mut slots: Vec<Slot> =
-            problem.inputs().zip(&inputs).map(|(o, x)| Slot::input(o.name, x)).collect();
-        slots.extend(problem.outputs().zip(&saved).map(|(o, y)| Slot::input(o.name, y)));
-        let cotangent_name = |o: &Operand| format!("g{}", o.name);
+        let named = |(operand, tensor): (&Operand, &Tensor)| Slot::input(operand.name, tensor);
+        let mut slots: Vec<Slot> = problem.inputs().zip(&self.inputs).map(named).collect();
+        slots.extend(problem.outputs().zip(&self.saved).map(named));
         slots.extend(
-            problem.outputs().zip(&cotangents).map(|(o, w)| Slot::input(&cotangent_name(o), w)),
+            problem
+                .outputs()
+                .zip(&cotangents)
+                .map(|(operand, w)| Slot::input(&format!("g{}", operand.name), w)),
         );
-        let terms: usize = cotangents.iter().map(Tensor::len).sum();
         let mut expected = Vec::new();
         let differentiable = problem.inputs().filter(|o| o.gradient != Gradient::None);
-        for (operand, gradient) in differentiable.zip(gradients) {
-            let name = format!("g{}", operand.name);
-            let (dtype, shape) = (problem.dtype_of(operand), (operand.shape)(&problem));
-            let mut want = Expected::new(&problem, operand, &name, &gradient);
-            if operand.gradient == Gradient::Add {
-                let start = draw_prefill(&problem, case, &name, prefill, dtype, &shape);
-                let factor = ErrorModel::sum_factor(case.regime.structure(), terms) * F32_EPS;
-                for (at, before) in start.values().into_iter().enumerate() {
-                    want.values[at] += before;
-                    // Every addition on the way rounds a number that contains what was there, and
-                    // the last one the result.
-                    let rounded = 2.0 * F32_EPS * want.values[at].abs();
-                    want.bounds[at] +=
-                        if before == 0.0 { 0.0 } else { factor * before.abs() + rounded };
-                }
-                slots.push(Slot::in_out(&name, &start));
-            } else {
-                slots.push(Slot::output(&name, dtype, shape));
-            }
+        for (operand, gradient) in differentiable.zip(&gradients) {
+            let (slot, want) = self.gradient(operand, gradient, terms, prefill);
+            slots.push(slot);
             expected.push(want);
         }
-        Self { slots, expected }
+        Trial { slots, expected }
+    }
+
+    /// The buffer of a gradient that is a sum of up to `terms` terms, and what it should hold.
+    fn gradient(
+        &self,
+        operand: &Operand,
+        gradient: &[Bounded<'_>],
+        terms: usize,
+        prefill: Prefill,
+    ) -> (Slot, Expected) {
+        let (problem, case) = (&self.problem, self.case);
+        let name = format!("g{}", operand.name);
+        let (dtype, shape) = (problem.dtype_of(operand), (operand.shape)(problem));
+        let mut want = Expected::new(problem, operand, &name, gradient);
+        if operand.gradient != Gradient::Add {
+            return (Slot::output(&name, dtype, shape), want);
+        }
+        let start = draw_prefill(problem, case, &name, prefill, dtype, &shape);
+        let factor = ErrorModel::sum_factor(case.regime.structure(), terms) * F32_EPS;
+        for (at, before) in start.values().into_iter().enumerate() {
+            want.values[at] += before;
+            // Every addition on the way rounds a number that contains what was there, and
+            // the last one the result.
+            let rounded = 2.0 * F32_EPS * want.values[at].abs();
+            want.bounds[at] += if before == 0.0 { 0.0 } else { factor * before.abs() + rounded };
+        }
+        (Slot::in_out(&name, &start), want)
     }
 }
 
@@ -189,12 +228,9 @@ pub(super) fn forward_slots(problem: &Problem<'_>, inputs: &[Tensor]) -> Vec<Slo
 /// that a VJP may use the output or compute it again.
 fn saved_outputs<'m>(
     problem: &Problem<'_>,
-    inputs: &[Tensor],
-    regime: Regime,
-    model: &'m ErrorModel,
+    inputs: &[Vec<Bounded<'m>>],
 ) -> (Vec<Tensor>, Vec<Vec<Bounded<'m>>>) {
-    let given: Vec<_> = inputs.iter().map(|x| bounded(x, regime.structure(), model)).collect();
-    let exact = problem.op.reference.forward_bounded(problem, &given);
+    let exact = problem.op.reference.forward_bounded(problem, inputs);
     let mut saved = Vec::new();
     let mut outputs = Vec::new();
     for (operand, exact) in problem.outputs().zip(exact) {

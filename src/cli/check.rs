@@ -185,13 +185,12 @@ impl Hearing<'_> {
 }
 
 fn verdict(device: &str, task: &Task, case: usize, outcome: Outcome) -> Verdict {
-    let op = crate::ops::find_op(&task.op);
     Verdict {
         device: device.to_owned(),
         op: task.op.clone(),
         variant: task.variant.clone(),
         check: task.check,
-        case: op.map_or_else(String::new, |op| task.cases[case].id(op)),
+        case: task.case_id(case),
         seed: task.cases[case].seed,
         outcome,
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::check::Check;
 use crate::faulty::{self, Defect, Fault};
-use crate::ops::nearest;
+use crate::ops::{nearest, suggested};
 use crate::report::Catches;
 use crate::run::{Answer, Campaign};
 use crate::worker::Update;
@@ -52,11 +52,7 @@ fn named(patterns: &[String]) -> Result<Vec<&'static Fault>, CliError> {
         let matcher = glob.compile_matcher();
         if !faulty::all().any(|fault| matcher.is_match(fault.name)) {
             let near = nearest(pattern, faulty::all().map(|fault| fault.name.to_owned()));
-            let near = if near.is_empty() {
-                String::new()
-            } else {
-                format!("; nearest: {}", near.join(", "))
-            };
+            let near = suggested(&near);
             return Err(CliError::Usage(format!("no fault is called `{pattern}`{near}")));
         }
         matchers.push(matcher);

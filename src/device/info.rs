@@ -54,6 +54,24 @@ pub struct Limits {
     pub timestamp_bits: u32,
 }
 
+impl Limits {
+    /// The limits that Vulkan 1.1 requires of every device; subgroups of 4, no timestamps.
+    pub const REQUIRED: Self = Self {
+        workgroup_invocations: 128,
+        workgroup_size: [128, 128, 64],
+        workgroup_count: [65_535; 3],
+        shared_bytes: 16_384,
+        push_bytes: 128,
+        storage_range_bytes: 1 << 27,
+        storage_offset_alignment: 256,
+        storage_buffers: 4,
+        subgroup_size: 4,
+        allocation_bytes: 1 << 30,
+        timestamp_period_ns: 0.0,
+        timestamp_bits: 0,
+    };
+}
+
 /// Features that a kernel can need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Features {

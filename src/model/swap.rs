@@ -5,7 +5,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::tape::{Node, Tape};
-use crate::ops::{self, Op, Pass, Variant, nearest};
+use crate::ops::{self, Op, Pass, Variant, nearest, suggested};
 
 /// How a node is computed on a device.
 #[derive(Clone, Copy)]
@@ -33,10 +33,6 @@ pub struct SwapError {
     text: String,
     reason: String,
     nearest: Vec<String>,
-}
-
-fn suggested(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; nearest: {}", nearest.join(", ")) }
 }
 
 /// The word for the f64 reference.

@@ -15,7 +15,7 @@ use crate::tensor::Dtype;
 pub enum Cases {
     /// Boundary shapes around one tile.
     Quick,
-    /// Those, several tiles, and pairs of dimensions past their tiles.
+    /// Those, several tiles, and all dimensions past their tiles at once.
     Full,
 }
 
@@ -77,7 +77,7 @@ impl Case {
         let mut dims = vec![None; op.dims.len()];
         let mut case = Self {
             dims: Vec::new(),
-            attributes: op.attributes.iter().map(|a| a.values[0]).collect(),
+            attributes: op.default_attributes(),
             dtype: Dtype::F32,
             regime: Regime::Normal,
             seed,
@@ -120,7 +120,7 @@ impl Case {
     pub fn generate(op: &Op, cases: Cases, regimes: &[Regime], seed: u64) -> Vec<Self> {
         let shapes = boundary_shapes(op, cases);
         let primes: Vec<usize> = PRIMES.iter().copied().take(op.dims.len()).collect();
-        let defaults: Vec<f64> = op.attributes.iter().map(|a| a.values[0]).collect();
+        let defaults = op.default_attributes();
         let mut found = Vec::new();
         let mut push = |dims: &[usize], attributes: &[f64], dtype, regime| {
             let (dims, attributes) = (dims.to_vec(), attributes.to_vec());

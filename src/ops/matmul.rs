@@ -166,10 +166,25 @@ struct Matrix {
 }
 
 impl Matrix {
-    /// A matrix of `rows` x `cols`, stored as it is or as its transpose.
-    fn new(buffer: &'static str, rows: usize, cols: usize, is_transposed: bool) -> Self {
-        let (row_stride, col_stride) = if is_transposed { (1, rows) } else { (cols, 1) };
-        Self { buffer, row_stride, col_stride }
+    /// A matrix of `cols` columns, stored row by row.
+    fn row_major(buffer: &'static str, cols: usize) -> Self {
+        Self { buffer, row_stride: cols, col_stride: 1 }
+    }
+
+    /// A matrix of `rows` x `cols`, stored as it is or, where the attribute is set, as its
+    /// transpose.
+    fn factor(
+        p: &Problem<'_>,
+        buffer: &'static str,
+        transpose: &str,
+        rows: usize,
+        cols: usize,
+    ) -> Self {
+        if p.is_set(transpose) {
+            Self::row_major(buffer, rows).transposed()
+        } else {
+            Self::row_major(buffer, cols)
+        }
     }
 
     fn transposed(self) -> Self {
@@ -201,9 +216,9 @@ impl Product {
             m,
             n,
             k,
-            a: Matrix::new("a", m, k, p.is_set("transpose_a")),
-            b: Matrix::new("b", k, n, p.is_set("transpose_b")),
-            y: Matrix::new("y", m, n, false),
+            a: Matrix::factor(p, "a", "transpose_a", m, k),
+            b: Matrix::factor(p, "b", "transpose_b", k, n),
+            y: Matrix::row_major("y", n),
         }
     }
 

@@ -37,7 +37,7 @@ pub mod transpose;
 mod tests;
 
 pub use case::{Case, CaseError, Cases};
-pub use nearest::nearest;
+pub use nearest::{nearest, suggested};
 pub use plan::{Dispatch, Plan, PushValue, Scratch, Step, Target, Unsupported};
 pub use problem::Problem;
 pub use record::{

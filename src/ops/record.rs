@@ -29,6 +29,14 @@ pub struct Op {
     pub properties: &'static [Property],
 }
 
+impl Op {
+    /// The default of each attribute, in record order.
+    #[must_use]
+    pub fn default_attributes(&self) -> Vec<f64> {
+        self.attributes.iter().map(|attribute| attribute.values[0]).collect()
+    }
+}
+
 /// A named dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {

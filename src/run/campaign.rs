@@ -87,11 +87,10 @@ impl Campaign {
         let task = &self.tasks[task];
         let Some(name) = &task.fault else {
             if outcome.is_bad() {
-                let op = crate::ops::find_op(&task.op);
                 self.failed_twins.push(FailedTwin {
-                    target: format!("{}.{}", task.op, task.variant),
+                    target: task.target(),
                     check: task.check,
-                    case: op.map_or_else(String::new, |op| task.cases[case].id(op)),
+                    case: task.case_id(case),
                     outcome,
                 });
             }
@@ -169,12 +168,8 @@ fn asked(
     size: Cases,
     seed: u64,
 ) -> impl Iterator<Item = Task> {
-    checks.iter().filter(|check| applies(**check, op, variant)).map(move |check| Task {
-        op: op.name.to_owned(),
-        variant: variant.name.to_owned(),
-        check: *check,
-        fault: None,
-        effort: Effort::FirstFailure,
-        cases: cases(*check, op, size, seed),
+    checks.iter().filter(|check| applies(**check, op, variant)).map(move |check| {
+        let cases = cases(*check, op, size, seed);
+        Task { effort: Effort::FirstFailure, ..Task::new(op, variant, *check, cases) }
     })
 }

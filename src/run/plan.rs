@@ -3,8 +3,8 @@
 use globset::{Glob, GlobMatcher};
 use thiserror::Error;
 
-use crate::check::{Check, Effort, applies, cases};
-use crate::ops::{self, Case, Cases, Op, Variant, nearest};
+use crate::check::{Check, applies, cases};
+use crate::ops::{self, Case, Cases, Op, Variant, nearest, suggested};
 use crate::worker::Task;
 
 /// Which variants to look at.
@@ -31,10 +31,6 @@ pub enum TargetsError {
         /// Names that come close.
         nearest: Vec<String>,
     },
-}
-
-fn suggested(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; nearest: {}", nearest.join(", ")) }
 }
 
 impl Targets {
@@ -106,14 +102,7 @@ pub fn tasks(
                 None => cases(*check, op, size, seed),
             };
             if !cases.is_empty() {
-                tasks.push(Task {
-                    op: op.name.to_owned(),
-                    variant: variant.name.to_owned(),
-                    check: *check,
-                    fault: None,
-                    effort: Effort::Full,
-                    cases,
-                });
+                tasks.push(Task::new(op, variant, *check, cases));
             }
         }
     }

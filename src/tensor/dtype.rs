@@ -29,12 +29,6 @@ impl Dtype {
         }
     }
 
-    /// Whether gradients and NaN make sense.
-    #[must_use]
-    pub const fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F16)
-    }
-
     /// The nearest value that storage can hold, ties to even.
     #[must_use]
     pub fn round(self, value: f64) -> f64 {

@@ -52,13 +52,6 @@ impl VulkanDevice {
         };
         Ok(Self { parts: ManuallyDrop::new(parts) })
     }
-
-    /// Messages of the validation layer that no outcome has brought yet, for example those about
-    /// a kernel that was loaded and never run.
-    #[must_use]
-    pub fn take_messages(&self) -> Vec<String> {
-        self.parts.logical.instance.messages.take()
-    }
 }
 
 impl std::fmt::Debug for VulkanDevice {

@@ -59,7 +59,7 @@ fn work(
     let found = ops::find(&task.op, &task.variant);
     let fault = task.fault.as_deref().map(faulty::find);
     let (Some((op, variant)), None | Some(Some(_))) = (found, fault) else {
-        return Err(io::Error::other(format!("no such subject: {}.{}", task.op, task.variant)));
+        return Err(io::Error::other(format!("no such subject: {}", task.target())));
     };
     let mut subject = Subject { effort: task.effort, ..Subject::new(op, variant) };
     if let Some(fault) = fault.flatten() {
@@ -96,7 +96,7 @@ fn folder_of(dump: &Path, device: &str, task: &Task, case: &str) -> PathBuf {
         let keeps = |c: char| c.is_ascii_alphanumeric() || "=,.-".contains(c);
         name.chars().map(|c| if keeps(c) { c } else { '_' }).collect()
     };
-    let subject = task.fault.clone().unwrap_or_else(|| format!("{}.{}", task.op, task.variant));
+    let subject = task.fault.clone().unwrap_or_else(|| task.target());
     dump.join(safe(device)).join(safe(&subject)).join(task.check.name()).join(safe(case))
 }
 
@@ -132,18 +132,13 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::{Task, folder_of};
-    use crate::check::{Check, Effort};
+    use crate::check::Check;
+    use crate::ops;
 
     #[test]
     fn each_finding_has_a_folder_that_every_file_system_takes() {
-        let task = Task {
-            op: "add".to_owned(),
-            variant: "naive".to_owned(),
-            check: Check::Forward,
-            fault: None,
-            effort: Effort::Full,
-            cases: Vec::new(),
-        };
+        let (op, variant) = ops::find("add", "naive").expect("add.naive");
+        let task = Task::new(op, variant, Check::Forward, Vec::new());
         let device = "llvmpipe (LLVM 15.0.6, 256 bits)";
         let folder = folder_of(Path::new("out"), device, &task, "rows=1,cols=4/normal/f16");
         let parts = ["out", "llvmpipe__LLVM_15.0.6,_256_bits_", "add.naive", "forward"];

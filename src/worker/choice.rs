@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -100,18 +100,12 @@ fn matches(selector: &str, info: &DeviceInfo) -> bool {
     info.name.to_lowercase().contains(&part) || info.driver.to_lowercase().contains(&part)
 }
 
-/// The lab's folder for compiled kernels, pipelines and calibrations.
-#[must_use]
-pub fn cache_dir() -> Option<PathBuf> {
-    default_cache_dir()
-}
-
 /// Opens a device with its calibration, which is measured once per driver and kept on disk.
 ///
 /// # Errors
 /// A device that doesn't open, a compiler that isn't there, a builtin outside the specification.
 pub fn open_session(choice: &Choice, options: LedgerOptions) -> Result<Session, CheckError> {
-    let cache = cache_dir();
+    let cache = default_cache_dir();
     let device = vulkan::open(
         &choice.found,
         &OpenOptions { validate: choice.validation, cache_dir: cache.clone() },

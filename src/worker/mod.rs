@@ -7,6 +7,6 @@ mod pool;
 mod protocol;
 
 pub use child::{ServeOptions, serve};
-pub use choice::{Choice, ChoiceError, cache_dir, choose, open_session};
+pub use choice::{Choice, ChoiceError, choose, open_session};
 pub use pool::{Pool, PoolError, Update};
 pub use protocol::{Event, Failure, Task};

@@ -6,7 +6,7 @@ use crate::check::{Check, Effort, Outcome};
 use crate::device::DeviceInfo;
 use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
-use crate::ops::Case;
+use crate::ops::{self, Case, Op, Variant};
 
 /// Parent to child: one check of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,33 @@ pub struct Task {
     pub effort: Effort,
     /// The cases, in order.
     pub cases: Vec<Case>,
+}
+
+impl Task {
+    /// One check of a right variant, of which every failure shrinks.
+    #[must_use]
+    pub fn new(op: &Op, variant: &Variant, check: Check, cases: Vec<Case>) -> Self {
+        Self {
+            op: op.name.to_owned(),
+            variant: variant.name.to_owned(),
+            check,
+            fault: None,
+            effort: Effort::Full,
+            cases,
+        }
+    }
+
+    /// `op.variant`.
+    #[must_use]
+    pub fn target(&self) -> String {
+        format!("{}.{}", self.op, self.variant)
+    }
+
+    /// The id of a case; empty for an op that this lab doesn't have.
+    #[must_use]
+    pub fn case_id(&self, case: usize) -> String {
+        ops::find_op(&self.op).map_or_else(String::new, |op| self.cases[case].id(op))
+    }
 }
 
 /// How every [`Event`] starts on its line.

@@ -270,18 +270,12 @@ fn info() -> DeviceInfo {
         vendor_id: 0,
         device_id: 0,
         limits: Limits {
-            workgroup_invocations: 128,
-            workgroup_size: [128, 128, 64],
-            workgroup_count: [65535; 3],
-            shared_bytes: 16384,
-            push_bytes: 128,
             storage_range_bytes: 1 << 16,
             storage_offset_alignment: 64,
-            storage_buffers: 4,
-            subgroup_size: 4,
             allocation_bytes: 1 << 20,
             timestamp_period_ns: 1.0,
             timestamp_bits: 64,
+            ..Limits::REQUIRED
         },
         features: Features::default(),
     }
