@@ -20,6 +20,17 @@ pub struct Expected {
     /// How far the kernel may be from each, before rounding to storage; infinite where nothing is
     /// promised.
     pub bounds: Vec<f64>,
+    /// What a NaN among the values means.
+    pub nan: Nan,
+}
+
+/// What is demanded where an expected value is a NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nan {
+    /// Nothing: the reference doesn't define the result.
+    Open,
+    /// A NaN: another run of the kernel had one there.
+    Kept,
 }
 
 /// The result of a comparison.
@@ -48,6 +59,7 @@ impl Expected {
             shape: (operand.shape)(problem),
             values: values.iter().map(|b| b.value).collect(),
             bounds: values.iter().map(|b| b.error).collect(),
+            nan: Nan::Open,
         }
     }
 
@@ -60,6 +72,7 @@ impl Expected {
             shape: tensor.shape().to_vec(),
             values: tensor.values(),
             bounds: vec![0.0; tensor.len()],
+            nan: Nan::Kept,
         }
     }
 
@@ -68,7 +81,13 @@ impl Expected {
     pub fn compare(&self, got: &Tensor) -> Comparison {
         let mut comparison = Comparison::default();
         for (at, got) in got.values().into_iter().enumerate() {
-            let fraction = excess(self.dtype, self.values[at], self.bounds[at], got);
+            let (want, bound) = (self.values[at], self.bounds[at]);
+            let lost_nan = self.nan == Nan::Kept && want.is_nan() && !got.is_nan();
+            let fraction = if lost_nan && bound.is_finite() {
+                f64::INFINITY
+            } else {
+                excess(self.dtype, want, bound, got)
+            };
             if !(fraction <= 1.0) {
                 comparison.bad.push(at);
             }
@@ -135,15 +154,19 @@ fn excess_f16(want: f64, bound: f64, got: f64) -> f64 {
 fn outward(value: f64, towards: f64) -> f64 {
     let rounded = Dtype::F16.round(value);
     let inside = if towards > 0.0 { rounded < value } else { rounded > value };
-    if !inside || rounded.is_infinite() {
+    if !inside {
         return rounded;
+    }
+    if rounded.is_infinite() {
+        // Rounding towards zero stops at the largest finite number.
+        return f64::from(half::f16::MAX.to_f32()).copysign(rounded);
     }
     next_after(Dtype::F16, rounded, towards)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Dtype, excess};
+    use super::{Dtype, Expected, Tensor, excess};
 
     #[test]
     fn nan_never_passes_and_classes_come_first() {
@@ -160,6 +183,14 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_had_a_nan_demands_one_and_only_there() {
+        let tensor = |values: &[f64]| Tensor::new(Dtype::F32, &[2], values);
+        let want = Expected::exactly("y", &tensor(&[f64::NAN, 1.0]));
+        assert!(want.compare(&tensor(&[f64::NAN, 1.0])).bad.is_empty());
+        assert_eq!(want.compare(&tensor(&[2.0, f64::NAN])).bad, [0, 1]);
+    }
+
+    #[test]
     fn halves_may_round_either_way_and_no_further() {
         let third = 1.0 / 3.0;
         let near = Dtype::F16.round(third);
@@ -171,6 +202,9 @@ mod tests {
         }
         assert!(excess(Dtype::F16, 65_519.0, 0.0, 65_504.0) <= 1.0);
         assert!(excess(Dtype::F16, 70_000.0, 0.0, f64::INFINITY) <= 1.0);
+        assert!(excess(Dtype::F16, 70_000.0, 0.0, 65_504.0) <= 1.0);
+        assert!(excess(Dtype::F16, -70_000.0, 0.0, -65_504.0) <= 1.0);
+        assert!(!(excess(Dtype::F16, 70_000.0, 0.0, 65_472.0) <= 1.0));
         assert!(excess(Dtype::F16, 1e-6, 0.0, 0.0) <= 1.0, "a subnormal may be flushed");
     }
 }

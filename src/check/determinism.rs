@@ -26,8 +26,10 @@ pub(super) fn check(
     let second = execute(session, subject, &problem, &trial.slots, &again)?;
     let broken = match subject.variant.order {
         Order::Fixed => describe::nondeterministic(&trial, &first, &second),
-        Order::Atomic if first.written == second.written => None,
-        Order::Atomic => Some(describe::judge(subject, &trial, &second)).filter(Outcome::is_bad),
+        Order::Atomic => [&first, &second]
+            .map(|executed| describe::judge(subject, &trial, executed))
+            .into_iter()
+            .find(Outcome::is_bad),
     };
     Ok(broken.unwrap_or(Outcome::Pass { worst: 0.0 }))
 }

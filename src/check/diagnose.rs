@@ -185,6 +185,7 @@ fn low_precision(got: &Tensor, values: &[f64]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Expected, causes};
+    use crate::check::compare::Nan;
     use crate::tensor::{Dtype, Tensor};
 
     fn say(shape: &[usize], want: &[f64], got: &[f64]) -> String {
@@ -194,6 +195,7 @@ mod tests {
             shape: shape.to_vec(),
             values: want.to_vec(),
             bounds: vec![1e-6; want.len()],
+            nan: Nan::Open,
         };
         let got = Tensor::new(Dtype::F32, shape, got);
         let bad = expected.compare(&got).bad;

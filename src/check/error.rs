@@ -56,6 +56,23 @@ pub enum CheckError {
     },
 }
 
+impl CheckError {
+    /// The device's own error, where it is one.
+    #[must_use]
+    pub const fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) | Self::Memory(MemoryError::Device(error)) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether the device is not to be used any more.
+    #[must_use]
+    pub const fn is_of_device(&self) -> bool {
+        self.of_device().is_some()
+    }
+}
+
 impl From<Unsupported> for CheckError {
     fn from(reason: Unsupported) -> Self {
         Self::Unsupported(reason.0)

@@ -264,8 +264,8 @@ fn poison_index(slot: &Slot, poison: Poison) -> u32 {
     }
 }
 
-/// Guard behind each buffer: a row of the widest workgroup's worth of f32.
-const GUARD_WORDS: u32 = 64;
+/// Guard behind each buffer: one word for each invocation of the widest workgroup.
+const GUARD_WORDS: u32 = 256;
 
 fn record_and_wait(
     session: &mut Session,

@@ -4,7 +4,7 @@
 use crate::memory::Poison;
 use crate::ops::{Case, Order};
 
-use super::execute::{Setting, Subject, execute};
+use super::execute::{Executed, Setting, Subject, execute};
 use super::trial::Trial;
 use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
@@ -24,13 +24,8 @@ pub(super) fn check(
     let nan = execute(session, subject, &problem, &trial.slots, &setting)?;
     let huge_setting = Setting { poison: Poison::Huge, ..setting };
     let huge = execute(session, subject, &problem, &trial.slots, &huge_setting)?;
-    for executed in [&nan, &huge] {
-        if let Some(finding) = Finding::of_memory(executed.memory.clone()) {
-            return Ok(Outcome::fail(finding));
-        }
-        if let Some(message) = executed.unordered.first() {
-            return Ok(Outcome::fail(Finding::new(Kind::MissingBarrier, message.clone())));
-        }
+    if let Some(finding) = seen(&nan).or_else(|| seen(&huge)) {
+        return Ok(Outcome::fail(finding));
     }
     if subject.variant.order == Order::Atomic {
         return Ok(Outcome::Pass { worst: 0.0 });
@@ -39,4 +34,13 @@ pub(super) fn check(
         |name: &str| format!("{name} changes with the contents of memory that nobody wrote");
     let broken = describe::other_bits(Kind::PoisonDependent, &trial.slots, (&nan, &huge), message);
     Ok(broken.unwrap_or(Outcome::Pass { worst: 0.0 }))
+}
+
+/// What the ledger and the plan's order say of a run, whatever its results are.
+pub(super) fn seen(executed: &Executed) -> Option<Finding> {
+    let missing = || {
+        let message = executed.unordered.first()?;
+        Some(Finding::new(Kind::MissingBarrier, message.clone()))
+    };
+    Finding::of_memory(executed.memory.clone()).or_else(missing)
 }

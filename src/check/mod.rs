@@ -32,7 +32,7 @@ mod trial;
 mod verdict;
 
 pub use calibrate::calibrate;
-pub use compare::{Comparison, Expected, excess};
+pub use compare::{Comparison, Expected, Nan, excess};
 pub use error::CheckError;
 pub use evidence::Evidence;
 pub use execute::{Executed, Setting, Slot, Subject, execute, run_plan};

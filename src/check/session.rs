@@ -16,6 +16,8 @@ pub struct Session {
     pub(super) model: ErrorModel,
     pub(super) proven: Proven,
     /// What the validation layer said since the check began.
+    /// The device went away during a case that already has its finding.
+    pub(super) is_broken: bool,
     pub(super) messages: Vec<String>,
 }
 
@@ -30,6 +32,7 @@ impl Session {
             kernels: Kernels::default(),
             model: ErrorModel::SPEC,
             proven: Proven::default(),
+            is_broken: false,
             messages: Vec::new(),
         }
     }
@@ -43,6 +46,12 @@ impl Session {
     #[must_use]
     pub fn model(&self) -> &ErrorModel {
         &self.model
+    }
+
+    /// Whether the device went away during a case that already has its finding.
+    #[must_use]
+    pub const fn is_broken(&self) -> bool {
+        self.is_broken
     }
 
     /// The device.

@@ -5,8 +5,7 @@ use crate::ops::{Case, Op};
 /// Runs allowed for one finding.
 const ATTEMPTS: usize = 96;
 
-/// Makes dimensions smaller, one at a time, as long as the case still fails; then tries the
-/// plainest regime. `fails` runs the check.
+/// Makes dimensions smaller, one at a time, as long as the case still fails. `fails` runs the check.
 pub fn shrink(op: &Op, case: &Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
     let mut smallest = case.clone();
     let mut attempts = 0;

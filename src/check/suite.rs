@@ -1,5 +1,7 @@
 //! Which checks a variant gets, on which cases, and how one of them runs.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
 use crate::numeric::Regime;
@@ -85,18 +87,33 @@ pub fn run(
     if subject.effort == Effort::FirstFailure {
         return Ok(Outcome::Fail { finding });
     }
+    // A parent that hears nothing for its time-out ends the worker, and the finding with it.
+    let until = Instant::now() + session.ledger().options().timeout / 2;
+    let mut last = None;
     let mut failing = shrink(subject.op, case, |candidate| {
-        matches!(ask(session, subject, check, candidate), Ok(Outcome::Fail { .. }))
-    });
-    if failing != *case {
-        // A failure that comes and goes is told as it was first seen.
-        match ask(session, subject, check, &failing)? {
-            Outcome::Fail { finding: shrunk } => {
-                finding = shrunk;
-                finding.smallest = Some(failing.id(subject.op));
-            }
-            _ => failing = case.clone(),
+        if session.is_broken || Instant::now() > until {
+            return false;
         }
+        match ask(session, subject, check, candidate) {
+            Ok(Outcome::Fail { finding: smaller }) if smaller.kind == finding.kind => {
+                last = Some((candidate.clone(), smaller));
+                true
+            }
+            Ok(_) => false,
+            // Another case may take the device away; this finding stands all the same, and the
+            // device must not be blamed on the case behind it.
+            Err(error) => {
+                session.is_broken = error.is_of_device();
+                false
+            }
+        }
+    });
+    match last {
+        Some((smallest, smaller)) if smallest == failing => {
+            finding = smaller;
+            finding.smallest = Some(failing.id(subject.op));
+        }
+        _ => failing = case.clone(),
     }
     finding.file = blame::file(session, subject, &failing, &finding);
     finding.repeat = repeat(session, subject, check, &failing);

@@ -25,6 +25,13 @@ pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
     let seed = options.seed.unwrap_or_else(rand::random);
     let one = one_case(options, &targets, seed)?;
     let mut tasks = tasks(&targets, &options.checks.chosen(), size, seed, one.as_ref());
+    if tasks.is_empty() {
+        let asked = options.checks.chosen();
+        let names: Vec<&str> = asked.iter().map(|check| check.name()).collect();
+        let message =
+            format!("{} asks nothing of these targets; see `vklab list`", names.join(", "));
+        return Err(CliError::Usage(message));
+    }
     if let Some(shard) = options.shard {
         tasks = shard.of(tasks);
     }
@@ -112,13 +119,22 @@ fn on_device(
         leaks: Vec::new(),
     };
     let mut heard = Ok(());
-    pool.run(tasks, |update| {
+    let ran = pool.run(tasks, |update| {
         if heard.is_ok() {
             heard = hearing.hear(update);
         }
-    })?;
+    });
     heard?;
-    hearing.end()
+    // What was found counts even where the rest could not be asked.
+    hearing.end(if ran.is_ok() { Gaps::None } else { Gaps::Passed })?;
+    Ok(ran?)
+}
+
+/// Whether cases may be left without an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gaps {
+    None,
+    Passed,
 }
 
 /// What workers report, told in the order of tasks and cases, whichever worker was faster.
@@ -147,7 +163,7 @@ impl Hearing<'_> {
             Update::Answer { task, case, outcome } => {
                 self.bar.inc(1);
                 self.waiting[task][case] = Some(outcome);
-                self.tell()?;
+                self.tell(Gaps::None)?;
             }
             Update::Closed(counters, leaks) => {
                 self.say.summary.add_ledger(self.device, counters);
@@ -157,13 +173,19 @@ impl Hearing<'_> {
         Ok(())
     }
 
-    fn tell(&mut self) -> Result<(), CliError> {
+    fn tell(&mut self, gaps: Gaps) -> Result<(), CliError> {
         while let Some(outcomes) = self.waiting.get_mut(self.next.0) {
             let Some(outcome) = outcomes.get_mut(self.next.1) else {
                 self.next = (self.next.0 + 1, 0);
                 continue;
             };
-            let Some(outcome) = outcome.take() else { break };
+            let Some(outcome) = outcome.take() else {
+                if gaps == Gaps::None {
+                    break;
+                }
+                self.next.1 += 1;
+                continue;
+            };
             let verdict = verdict(self.device, &self.tasks[self.next.0], self.next.1, outcome);
             self.bar.suspend(|| self.say.verdict(verdict))?;
             self.next.1 += 1;
@@ -171,8 +193,12 @@ impl Hearing<'_> {
         Ok(())
     }
 
-    fn end(self) -> Result<(), CliError> {
+    fn end(mut self, gaps: Gaps) -> Result<(), CliError> {
+        self.tell(gaps)?;
         self.bar.finish_and_clear();
+        if gaps == Gaps::None && self.next.0 < self.tasks.len() {
+            return Err(CliError::Usage("a worker left cases unanswered".to_owned()));
+        }
         for leak in self.leaks {
             self.say.leak(self.device, leak)?;
         }

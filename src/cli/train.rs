@@ -20,7 +20,7 @@ pub(super) struct TrainOptions {
     /// What to train.
     model: ModelName,
     /// `vk:` with a part of a name or driver, or `all`; every executing device if not given.
-    #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
+    #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
     /// Turn the Khronos validation layer's messages into findings.
     #[arg(long)]

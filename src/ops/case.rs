@@ -88,7 +88,12 @@ impl Case {
                 if let Some(at) = op.dims.iter().position(|d| d.name == name) {
                     dims[at] = Some(value.parse().map_err(|_| number())?);
                 } else if let Some(at) = op.attributes.iter().position(|a| a.name == name) {
-                    case.attributes[at] = value.parse().map_err(|_| number())?;
+                    let value = value.parse().map_err(|_| number())?;
+                    let known = op.attributes[at].values;
+                    if !known.contains(&value) {
+                        return Err(fail(format!("{name} is one of {known:?}")));
+                    }
+                    case.attributes[at] = value;
                 } else {
                     return Err(fail(format!("{} has no dimension or attribute {name}", op.name)));
                 }
@@ -109,6 +114,10 @@ impl Case {
                 return Err(fail(format!("{} must be at least {}", dim.name, dim.least)));
             }
             case.dims.push(value);
+        }
+        let elements = case.dims.iter().try_fold(1usize, |product, n| product.checked_mul(*n));
+        if elements.is_none_or(|elements| elements > MOST_ELEMENTS) {
+            return Err(fail(format!("more than {MOST_ELEMENTS} elements for a plain reference")));
         }
         Ok(case)
     }
@@ -158,6 +167,9 @@ impl Case {
 fn regimes() -> impl Iterator<Item = Regime> {
     Regime::FINITE.into_iter().chain([Regime::Infinities, Regime::AllHalves])
 }
+
+/// What the loops of a reference can be asked for; every generated case is far below.
+const MOST_ELEMENTS: usize = 1 << 28;
 
 /// Distinct primes, so that no two axes agree and nothing divides a tile.
 const PRIMES: [usize; 6] = [7, 11, 5, 13, 3, 17];
@@ -216,5 +228,7 @@ mod tests {
         assert!(refuse("rows=1").contains("cols is missing"));
         assert!(refuse("rows=1,cols=2/loud").contains("neither a regime nor a type"));
         assert!(refuse("rows=x,cols=2").contains("no number"));
+        assert!(refuse("rows=1,cols=2/broadcast=7").contains("one of"));
+        assert!(refuse("rows=3000000000,cols=3000000000").contains("more than"));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::check::{CheckError, Effort, Finding, Outcome, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
-use crate::memory::{LedgerOptions, MemoryError};
+use crate::memory::LedgerOptions;
 use crate::ops;
 
 use super::choice::{Choice, open_session};
@@ -80,6 +80,10 @@ fn work(
                 }
                 let is_last = outcome.is_bad() && task.effort == Effort::FirstFailure;
                 say(out, &Event::Answer { case: index, outcome })?;
+                if session.is_broken() {
+                    // The parent goes on with a new child; nobody is to blame for this end.
+                    return Err(io::Error::other("the device went away while a case was shrunk"));
+                }
                 if is_last {
                     break;
                 }
@@ -109,11 +113,7 @@ fn write_arrays(finding: &mut Finding, folder: &Path) -> io::Result<()> {
 }
 
 fn failed(out: &mut impl Write, error: &CheckError) -> io::Result<()> {
-    let device = match error {
-        CheckError::Device(error) | CheckError::Memory(MemoryError::Device(error)) => Some(error),
-        _ => None,
-    };
-    let failure = match device {
+    let failure = match error.of_device() {
         Some(DeviceError::Timeout { .. }) => Failure::Hang,
         Some(DeviceError::Lost { .. } | DeviceError::Driver { .. }) => Failure::Crash,
         _ => Failure::Error,
@@ -122,8 +122,10 @@ fn failed(out: &mut impl Write, error: &CheckError) -> io::Result<()> {
 }
 
 fn say(out: &mut impl Write, event: &Event) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, event)?;
-    out.write_all(b"\n")?;
+    // In one piece, so that a driver's own words can't come between.
+    let mut line = serde_json::to_string(event)?;
+    line.push('\n');
+    out.write_all(line.as_bytes())?;
     out.flush()
 }
 

@@ -74,7 +74,12 @@ pub fn choose(selectors: &[String], validation: Validation) -> Result<Vec<Choice
             found.iter().filter(executing).for_each(&mut take);
             continue;
         }
-        let matching: Vec<&Found> = found.iter().filter(|f| matches(selector, &f.info)).collect();
+        // A whole name is that device alone, though it be part of another's.
+        let exact = found.iter().filter(|f| selector.strip_prefix("vk:") == Some(&f.info.name));
+        let mut matching: Vec<&Found> = exact.collect();
+        if matching.is_empty() {
+            matching = found.iter().filter(|f| matches(selector, &f.info)).collect();
+        }
         match matching.iter().find(|f| f.left_out.is_none()) {
             Some(_) => matching.into_iter().filter(executing).for_each(&mut take),
             None => match matching.first().and_then(|f| f.left_out.clone().map(|r| (*f, r))) {

@@ -56,6 +56,9 @@ pub enum PoolError {
     /// The lab or its input is at fault; the child's own words.
     #[error("{0}")]
     Failed(String),
+    /// The child died after its last task, and with it what its ledger knew.
+    #[error("a worker died while its device was closed: {0}")]
+    NotClosed(String),
     /// The child died before its device was open.
     #[error("a worker died before its device was open: {0}")]
     NotReady(String),
@@ -113,21 +116,30 @@ impl Pool {
                 None => self.start(send)?,
             };
             let rest = Task { cases: task.cases[done..].to_vec(), ..task.clone() };
-            let mut begun = 0;
+            let mut heard = Heard::default();
+            let tell = |case, outcome| {
+                let answer = Update::Answer { task: index, case: done + case, outcome };
+                let _ = send.send(Ok(answer));
+            };
             let ended = child.ask(&rest, self.timeout, |event| match event {
-                Event::Begin { case } => begun = case,
+                Event::Begin { case } => heard.open = Some(case),
                 Event::Answer { case, outcome } => {
-                    begun = case + 1;
-                    let answer = Update::Answer { task: index, case: done + case, outcome };
-                    let _ = send.send(Ok(answer));
+                    for lost in heard.answered..case {
+                        tell(lost, Outcome::Crash { reason: LOST.to_owned() });
+                    }
+                    heard = Heard { answered: case + 1, open: None, is_bad: outcome.is_bad() };
+                    tell(case, outcome);
                 }
                 _ => {}
             });
+            let stops = task.effort == Effort::FirstFailure;
+            let is_complete = heard.answered == rest.cases.len() || (stops && heard.is_bad);
             let outcome = match ended {
-                Ended::Finished => {
+                Ended::Finished if is_complete => {
                     live = Some(child);
                     continue;
                 }
+                Ended::Finished => Outcome::Crash { reason: LOST.to_owned() },
                 Ended::Failed(Failure::Error, message) => return Err(PoolError::Failed(message)),
                 Ended::Failed(Failure::Hang, reason) => Outcome::Hang { reason },
                 Ended::Failed(Failure::Crash, reason) => Outcome::Crash { reason },
@@ -137,16 +149,21 @@ impl Pool {
                 Ended::Died => Outcome::Crash { reason: child.last_words() },
             };
             child.end();
-            let _ = send.send(Ok(Update::Answer { task: index, case: done + begun, outcome }));
-            if done + begun + 1 < task.cases.len() && task.effort == Effort::Full {
+            if is_complete {
+                continue;
+            }
+            // A death between two cases is nobody's fault, unless the child did nothing at all.
+            let blamed = heard.open.or((heard.answered == 0).then_some(0));
+            let next = done + blamed.map_or(heard.answered, |case| case + 1);
+            if let Some(case) = blamed {
+                tell(case, outcome);
+            }
+            if next < task.cases.len() && !(stops && blamed.is_some()) {
                 let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-                queue.push_front((index, done + begun + 1, task));
+                queue.push_front((index, next, task));
             }
         }
-        if let Some(child) = live {
-            child.close(self.timeout, send);
-        }
-        Ok(())
+        live.map_or(Ok(()), |child| child.close(self.timeout, send))
     }
 
     fn start(&self, send: &Sender<Result<Update, PoolError>>) -> Result<Live, PoolError> {
@@ -169,6 +186,20 @@ impl Pool {
         }
     }
 }
+
+/// What a child said of the task that it has.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    /// Cases answered, all before it included.
+    answered: usize,
+    /// A case that was begun and not answered.
+    open: Option<usize>,
+    /// Whether the last answer was a bad one.
+    is_bad: bool,
+}
+
+/// Blame for an answer that was written and never arrived.
+const LOST: &str = "its answer was lost; the driver may write to the standard output";
 
 enum Ended {
     Finished,
@@ -202,7 +233,9 @@ impl Live {
         let (send, events) = mpsc::channel();
         if let Some(stdout) = child.stdout.take() {
             thread::spawn(move || {
-                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                // A driver may write anything, not only UTF-8.
+                for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
+                    let line = String::from_utf8_lossy(&line);
                     // A driver that prints to the standard output must not end the worker, not even
                     // when an event follows on the same line.
                     let start = line.find(EVENT_START).unwrap_or(0);
@@ -279,11 +312,17 @@ impl Live {
         let _ = self.child.wait();
     }
 
-    fn close(mut self, timeout: Duration, send: &Sender<Result<Update, PoolError>>) {
+    fn close(
+        mut self,
+        timeout: Duration,
+        send: &Sender<Result<Update, PoolError>>,
+    ) -> Result<(), PoolError> {
         drop(self.input.take());
-        if let Ok(Event::Closed { counters, leaks }) = self.events.recv_timeout(timeout) {
-            let _ = send.send(Ok(Update::Closed(counters, leaks)));
-        }
+        let Ok(Event::Closed { counters, leaks }) = self.events.recv_timeout(timeout) else {
+            return Err(PoolError::NotClosed(self.last_words()));
+        };
+        let _ = send.send(Ok(Update::Closed(counters, leaks)));
         self.end();
+        Ok(())
     }
 }
