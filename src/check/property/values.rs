@@ -48,7 +48,7 @@ impl Algebra<'_, '_> {
             let pairs = base
                 .iter()
                 .zip(outputs)
-                .map(|((name, from), (_, got))| (scaled_exactly(name, from, power), got));
+                .map(|((name, from), (_, got))| (scaled_exactly(name, from, &got, power), got));
             if let broken @ Broken::Yes(_) = self.all(pairs) {
                 return Ok(broken);
             }
