@@ -27,6 +27,9 @@ const BABBLE: u64 = 4;
 const DEVICE_LOST: u64 = 5;
 const FENCE: u64 = 6;
 const LAB_FAULT: u64 = 7;
+const LOST: u64 = 8;
+const LEAVES: u64 = 9;
+const BYTES: u64 = 10;
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
@@ -44,6 +47,9 @@ fn main() -> ExitCode {
         Trial::test("a_lost_device_costs_one_verdict", || one_bad(DEVICE_LOST)),
         Trial::test("a_fence_that_never_signals_costs_one_verdict", || one_bad(FENCE)),
         Trial::test("what_a_driver_prints_is_no_answer", babble),
+        Trial::test("an_answer_that_is_lost_is_a_crash_and_not_forgotten", lost_answer),
+        Trial::test("a_death_between_two_cases_is_nobodys_fault", leaves),
+        Trial::test("a_worker_that_dies_at_its_end_is_told", dies_at_its_end),
         Trial::test("every_case_may_be_bad", all_bad),
         Trial::test("the_first_bad_case_may_end_a_task", first_failure),
         Trial::test("several_workers_share_the_tasks", several),
@@ -83,6 +89,8 @@ fn worker(mode: &str) -> io::Result<()> {
                 SILENT => thread::sleep(Duration::from_secs(3600)),
                 // The answer follows on the same line as the last of these.
                 BABBLE => print!("LLVM ERROR\n{{\"event\":\"nonsense\"}}\n\nwarning: slow "),
+                LOST => continue,
+                BYTES => io::stdout().write_all(b"\xff\xfe\n")?,
                 DEVICE_LOST => return failed(Failure::Crash, "device lost"),
                 FENCE => return failed(Failure::Hang, "fence"),
                 LAB_FAULT => return failed(Failure::Error, "a kernel that doesn't compile"),
@@ -90,8 +98,15 @@ fn worker(mode: &str) -> io::Result<()> {
             }
             let worst = case.dims[0] as f64 / 1024.0;
             say(&Event::Answer { case: index, outcome: Outcome::Pass { worst } })?;
+            if case.seed == LEAVES {
+                return Err(io::Error::other("left"));
+            }
         }
         say(&Event::Finished)?;
+    }
+    if mode == "die at the end" {
+        eprintln!("the driver fell over");
+        return Err(io::Error::other("at its end"));
     }
     let counters = Counters { allocations: 1, frees: 1, ..Counters::default() };
     say(&Event::Closed { counters, leaks: Vec::new() })
@@ -174,6 +189,7 @@ fn expected(seed: u64) -> (&'static str, &'static str) {
         SILENT => ("hang", "no answer within 2s"),
         DEVICE_LOST => ("crash", "device lost"),
         FENCE => ("hang", "fence"),
+        LOST => ("crash", "its answer was lost"),
         _ => ("pass", "worst"),
     }
 }
@@ -224,10 +240,33 @@ fn one_bad(seed: u64) -> Result<(), Failed> {
 }
 
 fn babble() -> Result<(), Failed> {
-    let task = task(&[FINE, BABBLE, FINE]);
+    let task = task(&[FINE, BABBLE, BYTES, FINE]);
     let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
     answered(&heard, &task)?;
     if heard.ready == 1 { Ok(()) } else { Err("a worker was given up".into()) }
+}
+
+fn lost_answer() -> Result<(), Failed> {
+    for seeds in [[LOST, FINE, FINE], [FINE, LOST, FINE], [FINE, FINE, LOST]] {
+        let task = task(&seeds);
+        answered(&hear(&pool("", 1), std::slice::from_ref(&task))?, &task)?;
+    }
+    Ok(())
+}
+
+fn leaves() -> Result<(), Failed> {
+    let task = task(&[FINE, LEAVES, FINE, LEAVES]);
+    let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
+    answered(&heard, &task)?;
+    if heard.ready == 2 { Ok(()) } else { Err(format!("{} workers", heard.ready).into()) }
+}
+
+fn dies_at_its_end() -> Result<(), Failed> {
+    match hear(&pool("die at the end", 1), &[task(&[FINE])]) {
+        Err(PoolError::NotClosed(words)) if words.contains("the driver fell over") => Ok(()),
+        Err(other) => Err(other.into()),
+        Ok(_) => Err("a worker that died at its end".into()),
+    }
 }
 
 fn all_bad() -> Result<(), Failed> {
