@@ -52,6 +52,16 @@ pub(super) const ALL: &[Fault] = &[
         defect: Defect::Kernel { twin: "relu/naive.comp", text: text!("relu_no_guard") },
     },
     Fault {
+        name: "relu_one_past_at_256",
+        family: Family::Bounds,
+        wrong: "one element past the end is written by workgroups of 256",
+        op: "relu",
+        variant: "naive",
+        caught_by: Check::Portability,
+        needs: Cases::Quick,
+        defect: Defect::Kernel { twin: "relu/naive.comp", text: text!("relu_one_past_at_256") },
+    },
+    Fault {
         name: "scale_vjp_one_past",
         family: Family::Bounds,
         wrong: "the guard lets one invocation past the end through",

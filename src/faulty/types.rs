@@ -50,6 +50,16 @@ pub(super) const ALL: &[Fault] = &[
         defect: Defect::Plan(with_rows_for_columns),
     },
     Fault {
+        name: "relu_nan_at_64",
+        family: Family::Type,
+        wrong: "workgroups of 64 divide zero by zero",
+        op: "relu",
+        variant: "naive",
+        caught_by: Check::Portability,
+        needs: Cases::Quick,
+        defect: Defect::Kernel { twin: "relu/naive.comp", text: text!("relu_nan_at_64") },
+    },
+    Fault {
         name: "relu_short_index",
         family: Family::Type,
         wrong: "the index has 15 bits",
