@@ -8,8 +8,9 @@ use super::execute::{Executed, Setting, Subject, execute};
 use super::trial::Trial;
 use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
-/// Runs the variant with NaN poison and with 2^100, since `max()` hides a NaN. What the ledger
-/// sees in either run is a finding, and so is a result that depends on the poison.
+/// Runs the variant with NaN poison and with 2^100, since `max()` hides a NaN, then at its other
+/// workgroup sizes and at a binding offset. What the ledger sees in any of these runs is a finding,
+/// and so is a result that depends on the poison.
 ///
 /// # Errors
 /// What keeps the variant from running.
@@ -27,6 +28,15 @@ pub(super) fn check(
     if let Some(finding) = seen(&nan).or_else(|| seen(&huge)) {
         return Ok(Outcome::fail(finding));
     }
+    for setting in others(subject) {
+        let executed = match execute(session, subject, &problem, &trial.slots, &setting) {
+            Err(CheckError::Unsupported(_)) => continue,
+            executed => executed?,
+        };
+        if let Some(finding) = seen(&executed) {
+            return Ok(Outcome::fail(finding));
+        }
+    }
     if subject.variant.order == Order::Atomic {
         return Ok(Outcome::Pass { worst: 0.0 });
     }
@@ -36,8 +46,17 @@ pub(super) fn check(
     Ok(broken.unwrap_or(Outcome::Pass { worst: 0.0 }))
 }
 
+/// Every other workgroup size, and one binding offset: only then is there a guard in front of the
+/// data.
+fn others(subject: &Subject<'_>) -> impl Iterator<Item = Setting> {
+    let default = Setting::default_for(subject.variant);
+    let shifted = Setting { offset_steps: 1, ..default.clone() };
+    let sizes = subject.variant.workgroups[1..].iter();
+    sizes.map(move |size| Setting { workgroup: *size, ..default.clone() }).chain([shifted])
+}
+
 /// What the ledger and the plan's order say of a run, whatever its results are.
-pub(super) fn seen(executed: &Executed) -> Option<Finding> {
+fn seen(executed: &Executed) -> Option<Finding> {
     let missing = || {
         let message = executed.unordered.first()?;
         Some(Finding::new(Kind::MissingBarrier, message.clone()))

@@ -57,7 +57,7 @@ pub(super) const ALL: &[Fault] = &[
         wrong: "one element past the end is written by workgroups of 256",
         op: "relu",
         variant: "naive",
-        caught_by: Check::Portability,
+        caught_by: Check::Memory,
         needs: Cases::Quick,
         defect: Defect::Kernel { twin: "relu/naive.comp", text: text!("relu_one_past_at_256") },
     },

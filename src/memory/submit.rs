@@ -105,11 +105,18 @@ impl Ledger {
         let Some(flight) = self.flights.remove(&in_flight.submission) else {
             return Err(self.gone());
         };
-        self.hold(&flight.held, None);
         let outcome = match self.device.wait(flight.ticket, self.options.timeout) {
             Ok(outcome) => outcome,
-            Err(error) => return Err(self.failed(error)),
+            Err(error) => {
+                // Buffers of a device that merely refused stay held: it may still be running.
+                let error = self.failed(error);
+                if self.broken {
+                    self.hold(&flight.held, None);
+                }
+                return Err(error);
+            }
         };
+        self.hold(&flight.held, None);
         self.finish(flight, outcome)
     }
 

@@ -50,10 +50,7 @@ impl fmt::Display for Catches<'_> {
         table.add_row(line("caught", &mut totals.iter().map(|(caught, _)| *caught)));
         table.add_row(line("caught by no other", &mut totals.iter().map(|(_, alone)| *alone)));
         writeln!(f, "{table}\n")?;
-        writeln!(
-            f,
-            "X caught by the check that must, x by another, - not, ? a case could not run\n"
-        )?;
+        writeln!(f, "X caught by the check that must, x by another, - not, ? no case could run\n")?;
         let rows = campaign.rows().len();
         let uncaught = campaign.uncaught();
         writeln!(f, "{} of {rows} faults caught", rows - uncaught.len())?;

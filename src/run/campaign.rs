@@ -12,9 +12,9 @@ use crate::worker::Task;
 pub enum Answer {
     /// It failed, crashed or hung.
     Caught,
-    /// Every case passed.
+    /// Every case that the device could run passed.
     Missed,
-    /// Nothing failed, but the device could not run a case in which the fault may show.
+    /// The device could run none of the cases.
     Unknown,
 }
 
@@ -97,13 +97,14 @@ impl Campaign {
             return;
         };
         let Some(row) = self.rows.iter_mut().find(|row| row.fault.name == name) else { return };
-        let answer = row.answers.entry(task.check).or_insert(Answer::Missed);
-        *answer = match (*answer, &outcome) {
-            (Answer::Caught, _) => Answer::Caught,
+        // Cases that the device can't run say nothing, as long as it could run another.
+        let answer = match (row.answers.get(&task.check), &outcome) {
+            (Some(Answer::Caught), _) => Answer::Caught,
             (_, outcome) if outcome.is_bad() => Answer::Caught,
-            (_, Outcome::Unsupported { .. }) => Answer::Unknown,
-            (before, _) => before,
+            (None | Some(Answer::Unknown), Outcome::Unsupported { .. }) => Answer::Unknown,
+            _ => Answer::Missed,
         };
+        row.answers.insert(task.check, answer);
     }
 
     /// The checks that are on.
@@ -131,10 +132,14 @@ impl Campaign {
         rows.map(|row| row.fault).collect()
     }
 
-    /// Faults whose own check is on and called them right.
+    /// Faults whose own check is on and called them right, or wasn't answered at all.
     #[must_use]
     pub fn missed(&self) -> Vec<&'static Fault> {
-        let missed = |row: &&Row| row.answers.get(&row.fault.caught_by) == Some(&Answer::Missed);
+        let missed = |row: &&Row| {
+            let answer = row.answers.get(&row.fault.caught_by);
+            let is_on = self.checks.contains(&row.fault.caught_by);
+            is_on && !matches!(answer, Some(Answer::Caught | Answer::Unknown))
+        };
         self.rows.iter().filter(missed).map(|row| row.fault).collect()
     }
 
