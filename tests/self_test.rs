@@ -69,3 +69,22 @@ fn one_element_moved_by_twice_its_bound_is_caught_in_every_case() {
     // A bound that says nothing would make this test pass for the wrong reason.
     assert!(unbounded * 20 < elements, "{unbounded} of {elements} elements have no bound");
 }
+
+/// An in-place pair that names nothing, or an output before its input, would run apart and pass.
+#[test]
+fn every_pair_that_may_share_memory_can_be_shared() {
+    for op in ops::ALL {
+        for variant in op.variants {
+            let check =
+                if variant.pass == Pass::Forward { Check::Forward } else { Check::Gradient };
+            let case = &cases(check, op, Cases::Quick, SEED)[0];
+            let slots = Trial::new(&Subject::new(op, variant), case, &ErrorModel::SPEC).slots;
+            let place = |name: &str| slots.iter().position(|slot| slot.name == name);
+            for (input, output) in variant.aliases {
+                let both = (place(input), place(output));
+                let shared = matches!(both, (Some(first), Some(second)) if first < second);
+                assert!(shared, "{}.{}: {input} and {output} at {both:?}", op.name, variant.name);
+            }
+        }
+    }
+}
