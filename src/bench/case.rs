@@ -31,6 +31,7 @@ pub fn mid_size(op: &Op, seed: u64) -> Case {
         dtype: op.dtypes[0],
         regime: Regime::Normal,
         seed,
+        storage: Vec::new(),
     }
 }
 

@@ -4,20 +4,20 @@ use crate::ops::Pass;
 use crate::tensor::Tensor;
 
 use super::compare::{Comparison, Expected};
-use super::execute::{Executed, Slot, Subject};
+use super::execute::{Executed, Slot};
 use super::trial::Trial;
 use super::{Evidence, Finding, Kind, Outcome, diagnose, places};
 
 /// Holds everything that a run wrote against the trial; the first buffer with wrong elements makes
 /// the finding.
 #[must_use]
-pub(super) fn judge(subject: &Subject<'_>, trial: &Trial, executed: &Executed) -> Outcome {
+pub(super) fn judge(pass: Pass, trial: &Trial, executed: &Executed) -> Outcome {
     let mut worst: f64 = 0.0;
     for expected in &trial.expected {
         let got = &executed.written[&expected.name];
         let comparison = expected.compare(got);
         if !comparison.bad.is_empty() {
-            let kind = match subject.variant.pass {
+            let kind = match pass {
                 Pass::Forward => Kind::WrongResult,
                 Pass::Vjp => Kind::WrongGradient,
             };

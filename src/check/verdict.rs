@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Finding;
+use super::{Finding, Output};
 
 /// One question that the lab asks of a variant on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -153,4 +153,7 @@ pub struct Verdict {
     /// The answer.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// What the check's own run wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
 }
