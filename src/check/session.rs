@@ -1,7 +1,7 @@
 //! A session: one device with everything that checks on it need.
 
 use crate::device::{Device, DeviceInfo};
-use crate::glsl::Compiler;
+use crate::glsl::{Compiler, Includes};
 use crate::memory::{Ledger, LedgerOptions};
 use crate::numeric::ErrorModel;
 
@@ -44,6 +44,11 @@ impl Session {
     /// Judges by this error model from now on.
     pub fn set_model(&mut self, model: ErrorModel) {
         self.model = model;
+    }
+
+    /// Lets every kernel include the files of `includes`, before those that come with the lab.
+    pub fn add_includes(&mut self, includes: Box<dyn Includes>) {
+        self.kernels.includes.push(includes);
     }
 
     /// The error model in force.

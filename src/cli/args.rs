@@ -57,6 +57,9 @@ pub(super) enum Command {
         timeout: Seconds,
         #[arg(long)]
         dump: Option<PathBuf>,
+        /// Serve the ops that come with the lab, whatever the registry.
+        #[arg(long)]
+        lab: bool,
     },
 }
 

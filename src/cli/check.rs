@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::check::{Outcome, Verdict};
 use crate::memory::MemoryFinding;
-use crate::ops::{Case, Cases};
+use crate::ops::{Case, Cases, Registry};
 use crate::report::{Summary, finding_json, finding_text, leak_json, leak_text};
 use crate::run::{Line, RunFile, Targets, tasks};
 use crate::worker::{Choice, Pool, Task, Update, choose};
@@ -18,8 +18,8 @@ use crate::worker::{Choice, Pool, Task, Update, choose};
 use super::args::{CheckOptions, DeviceOptions, validation};
 use super::{CliError, Ending};
 
-pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
-    let targets = Targets::parse(&options.targets)?;
+pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Ending, CliError> {
+    let targets = Targets::parse(registry, &options.targets)?;
     let chosen = choices(&options.on)?;
     let size = Cases::from(options.cases);
     let seed = options.seed.unwrap_or_else(rand::random);
@@ -50,7 +50,7 @@ pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
     }
     let mut say = Say { json: options.json, summary: Summary::default(), bad: 0, file };
     for choice in &chosen {
-        on_device(choice, options, &tasks, &mut say)?;
+        on_device(registry, choice, options, &tasks, &mut say)?;
     }
     say.end(seed)
 }
@@ -71,7 +71,7 @@ fn one_case(
 ) -> Result<Option<Case>, CliError> {
     let Some(text) = &options.case else { return Ok(None) };
     let variants = targets.variants();
-    let op = variants[0].0;
+    let Some((op, _)) = variants.first() else { return Ok(None) };
     if variants.iter().any(|(other, _)| other.name != op.name) {
         return Err(CliError::Usage("--case needs targets of one op".to_owned()));
     }
@@ -98,6 +98,7 @@ pub(super) fn pool(
 }
 
 fn on_device(
+    registry: &Registry,
     choice: &Choice,
     options: &CheckOptions,
     tasks: &[Task],
@@ -109,6 +110,7 @@ fn on_device(
     let bar = progress(total, device);
     let waiting = tasks.iter().map(|task| vec![None; task.cases.len()]).collect();
     let mut hearing = Hearing {
+        registry,
         device,
         tasks,
         say,
@@ -139,6 +141,7 @@ enum Gaps {
 
 /// What workers report, told in the order of tasks and cases, whichever worker was faster.
 struct Hearing<'a> {
+    registry: &'a Registry,
     device: &'a str,
     tasks: &'a [Task],
     say: &'a mut Say,
@@ -186,11 +189,23 @@ impl Hearing<'_> {
                 self.next.1 += 1;
                 continue;
             };
-            let verdict = verdict(self.device, &self.tasks[self.next.0], self.next.1, outcome);
+            let verdict = self.verdict(&self.tasks[self.next.0], self.next.1, outcome);
             self.bar.suspend(|| self.say.verdict(verdict))?;
             self.next.1 += 1;
         }
         Ok(())
+    }
+
+    fn verdict(&self, task: &Task, case: usize, outcome: Outcome) -> Verdict {
+        Verdict {
+            device: self.device.to_owned(),
+            op: task.op.clone(),
+            variant: task.variant.clone(),
+            check: task.check,
+            case: task.case_id(self.registry, case),
+            seed: task.cases[case].seed,
+            outcome,
+        }
     }
 
     fn end(mut self, gaps: Gaps) -> Result<(), CliError> {
@@ -207,18 +222,6 @@ impl Hearing<'_> {
             Some(counters) => self.say.write(&Line::Ledger { device, counters }),
             None => Ok(()),
         }
-    }
-}
-
-fn verdict(device: &str, task: &Task, case: usize, outcome: Outcome) -> Verdict {
-    Verdict {
-        device: device.to_owned(),
-        op: task.op.clone(),
-        variant: task.variant.clone(),
-        check: task.check,
-        case: task.case_id(case),
-        seed: task.cases[case].seed,
-        outcome,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::check::{Check, Effort, Outcome, applies, cases};
 use crate::faulty::Fault;
-use crate::ops::{Cases, Op, Variant};
+use crate::ops::{Cases, Op, Registry, Variant};
 use crate::worker::Task;
 
 /// What a check said about a fault.
@@ -90,7 +90,7 @@ impl Campaign {
                 self.failed_twins.push(FailedTwin {
                     target: task.target(),
                     check: task.check,
-                    case: task.case_id(case),
+                    case: task.case_id(&Registry::lab(), case),
                     outcome,
                 });
             }

@@ -1,15 +1,15 @@
 //! From targets to tasks.
 
-use globset::{Glob, GlobMatcher};
+use globset::Glob;
 use thiserror::Error;
 
 use crate::check::{Check, applies, cases};
-use crate::ops::{self, Case, Cases, Op, Variant, nearest, suggested};
+use crate::ops::{Case, Cases, Op, Registry, Variant, nearest, suggested};
 use crate::worker::Task;
 
 /// Which variants to look at.
-#[derive(Clone, Debug)]
-pub struct Targets(Vec<GlobMatcher>);
+#[derive(Clone)]
+pub struct Targets(Vec<(&'static Op, &'static Variant)>);
 
 /// Why targets could not be read.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -34,40 +34,43 @@ pub enum TargetsError {
 }
 
 impl Targets {
-    /// Reads globs on `op` and `op.variant`; none means everything.
+    /// Reads globs on `op` and `op.variant`; none means everything in the registry.
     ///
     /// # Errors
     /// A malformed pattern, or one that matches nothing, with the nearest names.
-    pub fn parse(patterns: &[String]) -> Result<Self, TargetsError> {
+    pub fn parse(registry: &Registry, patterns: &[String]) -> Result<Self, TargetsError> {
         let mut matchers = Vec::new();
         for pattern in patterns {
             let glob = Glob::new(pattern).map_err(|error| TargetsError::Pattern {
                 pattern: pattern.clone(),
                 reason: error.to_string(),
             })?;
-            let targets = Self(vec![glob.compile_matcher()]);
-            if targets.variants().is_empty() {
-                let names = ops::ALL.iter().flat_map(|op| {
+            let matcher = glob.compile_matcher();
+            let names = || {
+                registry.ops().iter().flat_map(|op| {
                     let variants = op.variants.iter().map(|v| full_name(op, v));
                     std::iter::once(op.name.to_owned()).chain(variants)
-                });
-                let nearest = nearest(pattern, names);
+                })
+            };
+            if !names().any(|name| matcher.is_match(name)) {
+                let nearest = nearest(pattern, names());
                 return Err(TargetsError::Unknown { pattern: pattern.clone(), nearest });
             }
-            matchers.extend(targets.0);
+            matchers.push(matcher);
         }
-        Ok(Self(matchers))
+        let meant = |(op, variant): &(&Op, &Variant)| {
+            matchers.is_empty()
+                || matchers
+                    .iter()
+                    .any(|m| m.is_match(op.name) || m.is_match(full_name(op, variant)))
+        };
+        Ok(Self(registry.variants().filter(meant).collect()))
     }
 
     /// The variants, in registry order.
     #[must_use]
-    pub fn variants(&self) -> Vec<(&'static Op, &'static Variant)> {
-        let all = ops::ALL.iter().flat_map(|op| op.variants.iter().map(move |v| (*op, v)));
-        all.filter(|(op, variant)| {
-            self.0.is_empty()
-                || self.0.iter().any(|m| m.is_match(op.name) || m.is_match(full_name(op, variant)))
-        })
-        .collect()
+    pub fn variants(&self) -> &[(&'static Op, &'static Variant)] {
+        &self.0
     }
 }
 
@@ -95,7 +98,7 @@ pub fn tasks(
     one: Option<&Case>,
 ) -> Vec<Task> {
     let mut tasks = Vec::new();
-    for (op, variant) in targets.variants() {
+    for &(op, variant) in targets.variants() {
         for check in checks.iter().filter(|check| applies(**check, op, variant)) {
             let cases = match one {
                 Some(case) => vec![case.clone()],
@@ -125,18 +128,21 @@ impl Shard {
 #[cfg(test)]
 mod tests {
     use super::{Targets, TargetsError};
+    use crate::ops::Registry;
+
+    fn count(pattern: &str) -> Result<usize, TargetsError> {
+        Targets::parse(&Registry::lab(), &[pattern.to_owned()]).map(|t| t.variants().len())
+    }
 
     #[test]
     fn an_unknown_target_names_its_neighbours() {
-        let error = Targets::parse(&["ad".to_owned()]).expect_err("no such op");
+        let error = count("ad").expect_err("no such op");
         let TargetsError::Unknown { nearest, .. } = error else { panic!("{error}") };
         assert!(nearest.contains(&"add".to_owned()), "{nearest:?}");
     }
 
     #[test]
     fn globs_reach_ops_and_variants() {
-        let count =
-            |pattern: &str| Targets::parse(&[pattern.to_owned()]).map(|t| t.variants().len());
         assert_eq!(count("add"), Ok(3));
         assert_eq!(count("add.vjp_*"), Ok(1));
         assert!(count("*.naive").is_ok_and(|n| n > 0));

@@ -7,7 +7,7 @@ use crate::check::{CheckError, Effort, Finding, Outcome, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::memory::LedgerOptions;
-use crate::ops;
+use crate::ops::Registry;
 
 use super::choice::{Choice, open_session};
 use super::protocol::{Event, Failure, Task};
@@ -27,11 +27,17 @@ pub struct ServeOptions {
 ///
 /// # Errors
 /// A parent that is gone.
-pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -> io::Result<()> {
+pub fn serve(
+    registry: &Registry,
+    options: &ServeOptions,
+    input: impl BufRead,
+    mut out: impl Write,
+) -> io::Result<()> {
     let mut session = match open_session(&options.choice, options.ledger.clone()) {
         Ok(session) => session,
         Err(error) => return failed(&mut out, &error),
     };
+    session.add_includes(Box::new(registry.includes().clone()));
     say(
         &mut out,
         &Event::Ready {
@@ -41,7 +47,8 @@ pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -
     )?;
     for line in input.lines() {
         let task: Task = serde_json::from_str(&line?).map_err(io::Error::other)?;
-        if let Err(error) = work(&mut session, &task, options.dump.as_deref(), &mut out)? {
+        if let Err(error) = work(&mut session, registry, &task, options.dump.as_deref(), &mut out)?
+        {
             return failed(&mut out, &error);
         }
         say(&mut out, &Event::Finished)?;
@@ -52,11 +59,12 @@ pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -
 
 fn work(
     session: &mut Session,
+    registry: &Registry,
     task: &Task,
     dump: Option<&Path>,
     out: &mut impl Write,
 ) -> io::Result<Result<(), CheckError>> {
-    let found = ops::find(&task.op, &task.variant);
+    let found = registry.find(&task.op, &task.variant);
     let fault = task.fault.as_deref().map(faulty::find);
     let (Some((op, variant)), None | Some(Some(_))) = (found, fault) else {
         return Err(io::Error::other(format!("no such subject: {}", task.target())));

@@ -6,7 +6,7 @@ use crate::check::{Check, Effort, Outcome};
 use crate::device::DeviceInfo;
 use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
-use crate::ops::{self, Case, Op, Variant};
+use crate::ops::{Case, Op, Registry, Variant};
 
 /// Parent to child: one check of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,10 +45,10 @@ impl Task {
         format!("{}.{}", self.op, self.variant)
     }
 
-    /// The id of a case; empty for an op that this lab doesn't have.
+    /// The id of a case; empty for an op that the registry doesn't have.
     #[must_use]
-    pub fn case_id(&self, case: usize) -> String {
-        ops::find_op(&self.op).map_or_else(String::new, |op| self.cases[case].id(op))
+    pub fn case_id(&self, registry: &Registry, case: usize) -> String {
+        registry.find_op(&self.op).map_or_else(String::new, |op| self.cases[case].id(op))
     }
 }
 
