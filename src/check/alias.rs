@@ -1,6 +1,5 @@
 //! Alias: operands that may share memory give the same bits when they do.
 
-
 use super::execute::{Setting, put};
 use super::question::Question;
 use super::{CheckError, Kind, Outcome, Session, describe};
@@ -9,10 +8,7 @@ use super::{CheckError, Kind, Outcome, Session, describe};
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub(super) fn check(
-    session: &mut Session,
-    question: &dyn Question,
-) -> Result<Outcome, CheckError> {
+pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Outcome, CheckError> {
     let trial = question.trial(session)?;
     let apart = Setting::first(question);
     let separate = put(session, question, &trial.slots, &apart)?;

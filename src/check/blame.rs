@@ -4,8 +4,8 @@ use crate::ops::{Case, Dispatch, Pass, Plan, Step};
 use crate::spirv::Access;
 
 use super::execute::{Setting, planned};
-use super::subject::Subject;
 use super::kernels::bound_names;
+use super::subject::Subject;
 use super::{Finding, Kind, Session};
 
 /// Fills in the kernel to blame: the one that was put in another's place; else the last that may

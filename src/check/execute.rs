@@ -57,7 +57,14 @@ impl Slot {
     /// An output that starts as poison.
     #[must_use]
     pub fn output(name: &str, dtype: Dtype, shape: Vec<usize>) -> Self {
-        Self { name: name.to_owned(), dtype, shape, role: Role::Out, contents: None, place: Place::default() }
+        Self {
+            name: name.to_owned(),
+            dtype,
+            shape,
+            role: Role::Out,
+            contents: None,
+            place: Place::default(),
+        }
     }
 
     /// Scratch memory of a plan.

@@ -1,6 +1,5 @@
 //! Forward: every element of every output against the reference.
 
-
 use super::execute::{Setting, put};
 use super::question::Question;
 use super::{CheckError, Outcome, Output, Session, describe};
@@ -9,10 +8,7 @@ use super::{CheckError, Outcome, Output, Session, describe};
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub(super) fn check(
-    session: &mut Session,
-    question: &dyn Question,
-) -> Result<Outcome, CheckError> {
+pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Outcome, CheckError> {
     let trial = question.trial(session)?;
     let setting = Setting::first(question);
     let executed = put(session, question, &trial.slots, &setting)?;

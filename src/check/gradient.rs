@@ -14,8 +14,8 @@ use crate::tensor::{Dtype, Tensor};
 
 use super::compare::Expected;
 use super::execute::{Executed, Setting, execute};
-use super::subject::Subject;
 use super::question::Asked;
+use super::subject::Subject;
 use super::trial::{Cotangent, Prefill, Primal, Trial};
 use super::{CheckError, Finding, Kind, Outcome, Output, Session, describe, forward};
 

@@ -14,10 +14,7 @@ use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub(super) fn check(
-    session: &mut Session,
-    question: &dyn Question,
-) -> Result<Outcome, CheckError> {
+pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Outcome, CheckError> {
     let trial = question.trial(session)?;
     let setting = Setting::first(question);
     let nan = put(session, question, &trial.slots, &setting)?;

@@ -31,7 +31,8 @@ impl Output {
     /// The fingerprint of a run.
     #[must_use]
     pub(super) fn new(trial: &Trial, executed: &Executed) -> Self {
-        let before = trial.slots.iter().filter_map(|s| Some((s.name.as_str(), s.contents.as_ref()?)));
+        let before =
+            trial.slots.iter().filter_map(|s| Some((s.name.as_str(), s.contents.as_ref()?)));
         let after = executed.written.iter().map(|(name, tensor)| (name.as_str(), tensor));
         let mut output = Self {
             inputs: hash(before),

@@ -13,10 +13,7 @@ use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 ///
 /// # Errors
 /// What keeps the default setting from running.
-pub(super) fn check(
-    session: &mut Session,
-    question: &dyn Question,
-) -> Result<Outcome, CheckError> {
+pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Outcome, CheckError> {
     let trial = question.trial(session)?;
     let default = Setting::first(question);
     let plain = put(session, question, &trial.slots, &default)?;

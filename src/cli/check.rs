@@ -8,26 +8,29 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-use crate::check::{Outcome, Verdict};
+use crate::check::Verdict;
 use crate::memory::MemoryFinding;
-use crate::ops::{Case, Cases, Registry};
+use crate::ops::{Cases, Registry};
 use crate::report::{Summary, finding_json, finding_text, leak_json, leak_text};
-use crate::run::{Line, RunFile, Targets, tasks};
-use crate::worker::{Choice, Pool, Task, Update, choose};
+use crate::run::{Line, Matrices, RunFile, Targets, tasks};
+use crate::worker::{Answer, Choice, Pool, Task, Update, choose};
 
 use super::args::{CheckOptions, DeviceOptions, validation};
 use super::{CliError, Ending};
 
 pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Ending, CliError> {
-    let targets = Targets::parse(registry, &options.targets)?;
+    let matrices = if options.many_builds > 1 { Matrices::Unbounded } else { Matrices::Bounded };
+    let targets = Targets::parse(registry, &options.targets, matrices)?;
+    for (path, reason) in targets.left_out() {
+        eprintln!("vklab: skipped {}: {reason}", path.display());
+    }
     let chosen = choices(&options.on)?;
     let size = Cases::from(options.cases);
     let seed = options.seed.unwrap_or_else(rand::random);
-    let one = one_case(options, &targets, seed)?;
-    let mut tasks = tasks(&targets, &options.checks.chosen(), size, seed, one.as_ref());
-    if tasks.is_empty() {
-        let asked = options.checks.chosen();
-        let names: Vec<&str> = asked.iter().map(|check| check.name()).collect();
+    let checks = options.checks.chosen();
+    let mut tasks = tasks(&targets, &checks, size, seed, options.case.as_deref())?;
+    if tasks.is_empty() && targets.left_out().is_empty() {
+        let names: Vec<&str> = checks.iter().map(|check| check.name()).collect();
         let message =
             format!("{} asks nothing of these targets; see `vklab list`", names.join(", "));
         return Err(CliError::Usage(message));
@@ -50,7 +53,7 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
     }
     let mut say = Say { json: options.json, summary: Summary::default(), bad: 0, file };
     for choice in &chosen {
-        on_device(registry, choice, options, &tasks, &mut say)?;
+        on_device(choice, options, &tasks, &mut say)?;
     }
     say.end(seed)
 }
@@ -61,21 +64,6 @@ pub(super) fn choices(on: &DeviceOptions) -> Result<Vec<Choice>, CliError> {
         choose(std::slice::from_ref(required), validation(on.validate))?;
     }
     Ok(choose(&on.device, validation(on.validate))?)
-}
-
-/// `--case` belongs to one op.
-fn one_case(
-    options: &CheckOptions,
-    targets: &Targets,
-    seed: u64,
-) -> Result<Option<Case>, CliError> {
-    let Some(text) = &options.case else { return Ok(None) };
-    let variants = targets.variants();
-    let Some((op, _)) = variants.first() else { return Ok(None) };
-    if variants.iter().any(|(other, _)| other.name != op.name) {
-        return Err(CliError::Usage("--case needs targets of one op".to_owned()));
-    }
-    Ok(Some(Case::parse(op, text, seed)?))
 }
 
 /// The command that starts a worker on a device.
@@ -98,7 +86,6 @@ pub(super) fn pool(
 }
 
 fn on_device(
-    registry: &Registry,
     choice: &Choice,
     options: &CheckOptions,
     tasks: &[Task],
@@ -110,7 +97,6 @@ fn on_device(
     let bar = progress(total, device);
     let waiting = tasks.iter().map(|task| vec![None; task.cases.len()]).collect();
     let mut hearing = Hearing {
-        registry,
         device,
         tasks,
         say,
@@ -141,13 +127,12 @@ enum Gaps {
 
 /// What workers report, told in the order of tasks and cases, whichever worker was faster.
 struct Hearing<'a> {
-    registry: &'a Registry,
     device: &'a str,
     tasks: &'a [Task],
     say: &'a mut Say,
     bar: ProgressBar,
-    /// Outcomes by task and case; told ones are gone.
-    waiting: Vec<Vec<Option<Outcome>>>,
+    /// Answers by task and case; told ones are gone.
+    waiting: Vec<Vec<Option<Answer>>>,
     /// Task and case to be told next.
     next: (usize, usize),
     is_open: bool,
@@ -163,9 +148,9 @@ impl Hearing<'_> {
                 self.is_open = true;
                 self.say.write(&Line::Device { info, calibration })?;
             }
-            Update::Answer { task, case, outcome } => {
+            Update::Answer { task, case, answer } => {
                 self.bar.inc(1);
-                self.waiting[task][case] = Some(outcome);
+                self.waiting[task][case] = Some(answer);
                 self.tell(Gaps::None)?;
             }
             Update::Closed(counters, leaks) => {
@@ -177,35 +162,23 @@ impl Hearing<'_> {
     }
 
     fn tell(&mut self, gaps: Gaps) -> Result<(), CliError> {
-        while let Some(outcomes) = self.waiting.get_mut(self.next.0) {
-            let Some(outcome) = outcomes.get_mut(self.next.1) else {
+        while let Some(answers) = self.waiting.get_mut(self.next.0) {
+            let Some(answer) = answers.get_mut(self.next.1) else {
                 self.next = (self.next.0 + 1, 0);
                 continue;
             };
-            let Some(outcome) = outcome.take() else {
+            let Some(answer) = answer.take() else {
                 if gaps == Gaps::None {
                     break;
                 }
                 self.next.1 += 1;
                 continue;
             };
-            let verdict = self.verdict(&self.tasks[self.next.0], self.next.1, outcome);
+            let verdict = self.tasks[self.next.0].verdict(self.device, self.next.1, answer);
             self.bar.suspend(|| self.say.verdict(verdict))?;
             self.next.1 += 1;
         }
         Ok(())
-    }
-
-    fn verdict(&self, task: &Task, case: usize, outcome: Outcome) -> Verdict {
-        Verdict {
-            device: self.device.to_owned(),
-            op: task.op.clone(),
-            variant: task.variant.clone(),
-            check: task.check,
-            case: task.case_id(self.registry, case),
-            seed: task.cases[case].seed,
-            outcome,
-        }
     }
 
     fn end(mut self, gaps: Gaps) -> Result<(), CliError> {

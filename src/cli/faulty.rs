@@ -27,9 +27,9 @@ pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
         let mut pool = pool(&choice, &options.on, None)?;
         pool.command.push("--lab".to_owned());
         pool.run(&tasks, |update| {
-            if let Update::Answer { task, case, outcome } = update {
+            if let Update::Answer { task, case, answer } = update {
                 bar.inc(1);
-                campaign.hear(task, case, outcome);
+                campaign.hear(task, case, answer.outcome);
             }
         })?;
         bar.finish_and_clear();

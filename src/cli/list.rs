@@ -3,7 +3,7 @@
 use crate::check::{Check, applies, cases};
 use crate::ops::{Cases, Registry};
 use crate::report::wrapped;
-use crate::run::Targets;
+use crate::run::{Matrices, Targets};
 
 use super::{CliError, Ending};
 
@@ -11,7 +11,7 @@ use super::{CliError, Ending};
 const INDENT: usize = 21;
 
 pub(super) fn list(registry: &Registry, targets: &[String]) -> Result<Ending, CliError> {
-    let targets = Targets::parse(registry, targets)?;
+    let targets = Targets::parse(registry, targets, Matrices::Bounded)?;
     println!("op: formula; then its variants with their checks, cases quick/full");
     let mut last = "";
     for &(op, variant) in targets.variants() {

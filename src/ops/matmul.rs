@@ -367,8 +367,13 @@ mod tests {
         let (a, b) = (matrix(2, 4), matrix(4, 3));
         let product = |transpose_a: usize, transpose_b: usize| {
             let attributes = [transpose_a as f64, transpose_b as f64];
-            let problem =
-                Problem { op: &OP, dims: &dims, attributes: &attributes, dtype: Dtype::F32, storage: &[] };
+            let problem = Problem {
+                op: &OP,
+                dims: &dims,
+                attributes: &attributes,
+                dtype: Dtype::F32,
+                storage: &[],
+            };
             let inputs = [a[transpose_a].clone(), b[transpose_b].clone()];
             OP.reference.forward(&problem, &inputs)
         };

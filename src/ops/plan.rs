@@ -52,7 +52,7 @@ pub struct Scratch {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Runs a kernel.
-    Dispatch(Dispatch),
+    Dispatch(Box<Dispatch>),
     /// Orders everything before it against everything behind it.
     Barrier,
     /// Writes a word over a whole buffer.
@@ -214,7 +214,7 @@ impl Plan {
     /// Adds a dispatch.
     #[must_use]
     pub fn then(mut self, dispatch: Dispatch) -> Self {
-        self.steps.push(Step::Dispatch(dispatch));
+        self.steps.push(Step::Dispatch(Box::new(dispatch)));
         self
     }
 

@@ -1,7 +1,7 @@
 //! A kernel file on the data that it describes itself.
 
 use crate::kernel_file::{Buffer, BufferRole, Expect, Init, Instance, Truth, Want};
-use crate::memory::{Poison, Site};
+use crate::memory::Site;
 use crate::numeric::Stream;
 use crate::ops::{Order, Pass, Plan, Role, Scratch, Target, Unsupported};
 use crate::tensor::{Dtype, Tensor};
@@ -164,7 +164,8 @@ pub(super) fn aligned(buffer: &Buffer, target: &Target<'_>) -> Result<(), Unsupp
 pub(super) fn slot(foreign: &Foreign, buffer: &Buffer, id: &str, seed: u64) -> Slot {
     let file = foreign.file.path();
     // The same data wherever the file lies.
-    let stem = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let stem =
+        file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut stream = Stream::new(seed, &[&stem, id, &buffer.name]);
     let tensor = contents(buffer, &mut stream).map(|tensor| behind_offset(buffer, tensor));
     let shape = match &tensor {
@@ -191,7 +192,7 @@ pub(super) fn place(foreign: &Foreign, buffer: &Buffer) -> Place {
         before_bytes: buffer.offset_bytes.unwrap_or(0),
         is_partial: buffer.unwritten || buffer.role == BufferRole::Scratch,
         site: Some(Site {
-            file: foreign.file.path().display().to_string(),
+            file: foreign.file.path().display().to_string().into(),
             line: buffer.line,
         }),
     }

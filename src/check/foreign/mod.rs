@@ -5,7 +5,7 @@ mod own;
 
 use crate::kernel_file::{Instance, KernelFile, KernelFileError, Point, Truth};
 use crate::numeric::Regime;
-use crate::ops::{Cases, Op, Pass, nearest, suggested};
+use crate::ops::{Cases, Op, Pass, Registry, nearest, suggested};
 
 use self::given::Given;
 pub use self::own::Own;
@@ -31,20 +31,16 @@ struct FileCase {
 const QUICK_POINTS: usize = 64;
 
 impl Foreign {
-    /// A file with the op that its truth names, which `find` looks up; `names` are those that it
-    /// knows.
+    /// A file with the op that its truth names.
     ///
     /// # Errors
     /// An op that nobody knows, operands that don't fit it; what its first case says of the file.
-    pub fn new(
-        file: KernelFile,
-        find: impl Fn(&str) -> Option<&'static Op>,
-        names: impl Iterator<Item = String>,
-    ) -> Result<Self, CheckError> {
+    pub fn new(file: KernelFile, registry: &Registry) -> Result<Self, CheckError> {
         let mut foreign = Self { file, op: None };
         let first = foreign.first()?;
         if let Truth::Op(truth) = &first.truth {
-            foreign.op = Some(find(&truth.op).ok_or_else(|| {
+            foreign.op = Some(registry.find_op(&truth.op).ok_or_else(|| {
+                let names = registry.ops().iter().map(|op| op.name.to_owned());
                 let near = nearest(&truth.op, names);
                 foreign.fault(format!("no op is called `{}`{}", truth.op, suggested(&near)))
             })?);
@@ -70,14 +66,13 @@ impl Foreign {
             Truth::None | Truth::Kernel(_) => None,
         };
         let is_twin = matches!(first.truth, Truth::Kernel(_));
-        let expects = first.buffers.iter().any(|b| b.expect.as_ref().is_some_and(|e| e.want.is_some()));
+        let expects =
+            first.buffers.iter().any(|b| b.expect.as_ref().is_some_and(|e| e.want.is_some()));
         let has_algebra = self.op.is_some_and(|op| !op.properties.is_empty());
         Ok(match check {
             Check::Forward => pass == Some(Pass::Forward) || is_twin || expects,
             Check::Gradient => pass == Some(Pass::Vjp),
-            Check::Property => {
-                pass == Some(Pass::Forward) && has_algebra && own::is_exact(&first)
-            }
+            Check::Property => pass == Some(Pass::Forward) && has_algebra && own::is_exact(&first),
             Check::Alias => false,
             Check::Memory | Check::Determinism | Check::Portability => true,
         })
@@ -102,6 +97,21 @@ impl Foreign {
             }
         }
         cases.iter().map(|case| self.id(case)).collect()
+    }
+
+    /// Whether it computes the gradient of an op.
+    #[must_use]
+    pub fn is_vjp(&self) -> bool {
+        let first = self.first().ok().map(|first| first.truth);
+        matches!(first, Some(Truth::Op(truth)) if truth.pass == Pass::Vjp)
+    }
+
+    /// The id of a case as the file itself writes it.
+    ///
+    /// # Errors
+    /// A case that the file doesn't have.
+    pub fn canonical(&self, id: &str) -> Result<String, CheckError> {
+        self.parse(id, 0).map(|case| self.id(&case))
     }
 
     /// Runs one check in one case. A failure is shrunk to the smallest case that fails among those
@@ -152,7 +162,12 @@ impl Foreign {
             (Some(op), Truth::Op(_)) => {
                 let (own, case) = own::view(self, &instance, case)?;
                 let variant = own.variant(self.file.order());
-                ask(session, &Subject { own: Some(&own), ..Subject::new(op, &variant) }, check, &case)
+                ask(
+                    session,
+                    &Subject { own: Some(&own), ..Subject::new(op, &variant) },
+                    check,
+                    &case,
+                )
             }
             _ => {
                 let given = Given { foreign: self, instance: &instance, case };
@@ -165,7 +180,9 @@ impl Foreign {
         // The case has run, so it has an instance.
         let Ok(instance) = self.instance(case) else { return };
         let plan = match (self.op, &instance.truth) {
-            (Some(_), Truth::Op(_)) => own::view(self, &instance, case).map(|(own, _)| own.into_plan()),
+            (Some(_), Truth::Op(_)) => {
+                own::view(self, &instance, case).map(|(own, _)| own.into_plan())
+            }
             _ => Ok(instance.plan),
         };
         if let Ok(plan) = plan {

@@ -3,7 +3,9 @@
 
 use crate::kernel_file::{Buffer, BufferRole, Instance, OpTruth, Truth};
 use crate::numeric::Regime;
-use crate::ops::{Case, Gradient, Op, Order, Pass, Plan, Problem, Step, Target, Unsupported, Variant};
+use crate::ops::{
+    Case, Gradient, Op, Order, Pass, Plan, Problem, Step, Target, Unsupported, Variant,
+};
 use crate::tensor::Dtype;
 
 use super::super::CheckError;
@@ -39,7 +41,11 @@ impl Own {
     ///
     /// # Errors
     /// Any other problem.
-    pub(crate) fn plan(&self, problem: &Problem<'_>, target: &Target<'_>) -> Result<Plan, Unsupported> {
+    pub(crate) fn plan(
+        &self,
+        problem: &Problem<'_>,
+        target: &Target<'_>,
+    ) -> Result<Plan, Unsupported> {
         if problem.dims != self.dims || problem.attributes != self.attributes {
             return Err(Unsupported("a kernel file has plans for its own shapes only".to_owned()));
         }
@@ -185,7 +191,8 @@ fn mapped<'i>(
     truth: &OpTruth,
     instance: &'i Instance,
 ) -> Result<Vec<(String, &'i Buffer)>, CheckError> {
-    let outputs: Vec<&str> = op.operands.iter().filter(|o| o.is_written()).map(|o| o.name).collect();
+    let outputs: Vec<&str> =
+        op.operands.iter().filter(|o| o.is_written()).map(|o| o.name).collect();
     let known = buffer_names(op, truth.pass);
     let mut mapped: Vec<(String, &Buffer)> = Vec::new();
     for (operand, buffer) in &truth.map {
@@ -195,10 +202,13 @@ fn mapped<'i>(
         };
         if !known.contains(&name) {
             let known = known.join(", ");
-            return Err(foreign.fault(format!("{} has no operand `{name}`; it has {known}", op.name)));
+            return Err(
+                foreign.fault(format!("{} has no operand `{name}`; it has {known}", op.name))
+            );
         }
         let found = instance.buffers.iter().find(|b| b.name == *buffer);
-        let found = found.ok_or_else(|| foreign.fault(format!("truth.map: no buffer `{buffer}`")))?;
+        let found =
+            found.ok_or_else(|| foreign.fault(format!("truth.map: no buffer `{buffer}`")))?;
         if mapped.iter().any(|(_, b)| b.name == *buffer) {
             return Err(foreign.fault(format!("truth.map names `{buffer}` twice")));
         }
@@ -206,7 +216,9 @@ fn mapped<'i>(
     }
     let read = op.operands.iter().filter(|o| o.is_read() && truth.pass == Pass::Forward);
     if let Some(missing) = read.map(|o| o.name).find(|name| mapped.iter().all(|(n, _)| n != name)) {
-        return Err(foreign.fault(format!("truth.map names no buffer for `{missing}` of {}", op.name)));
+        return Err(
+            foreign.fault(format!("truth.map names no buffer for `{missing}` of {}", op.name))
+        );
     }
     for (name, buffer) in &mapped {
         contract(op, truth.pass, name, buffer).map_err(|what| foreign.fault(what))?;
@@ -232,12 +244,17 @@ fn contract(op: &Op, pass: Pass, name: &str, buffer: &Buffer) -> Result<(), Stri
     if adds == buffer.accumulate {
         return Ok(());
     }
-    let (does, says) = if adds { ("adds to", "accumulate = true") } else { ("overwrites", "no accumulate") };
-    Err(format!("{} {does} `{name}`, so `{}` needs {says}; else compare with truth.kernel", op.name, buffer.name))
+    let (does, says) =
+        if adds { ("adds to", "accumulate = true") } else { ("overwrites", "no accumulate") };
+    Err(format!(
+        "{} {does} `{name}`, so `{}` needs {says}; else compare with truth.kernel",
+        op.name, buffer.name
+    ))
 }
 
 fn dims(foreign: &Foreign, op: &Op, truth: &OpTruth) -> Result<Vec<usize>, CheckError> {
-    if let Some((unknown, _)) = truth.dims.iter().find(|(n, _)| op.dims.iter().all(|d| d.name != n)) {
+    if let Some((unknown, _)) = truth.dims.iter().find(|(n, _)| op.dims.iter().all(|d| d.name != n))
+    {
         let known: Vec<&str> = op.dims.iter().map(|d| d.name).collect();
         let what = format!("{} has no dimension `{unknown}`; it has {}", op.name, known.join(", "));
         return Err(foreign.fault(what));
@@ -261,7 +278,11 @@ fn attributes(foreign: &Foreign, op: &Op, truth: &OpTruth) -> Result<Vec<f64>, C
     for (name, value) in &truth.attributes {
         let at = op.attributes.iter().position(|a| a.name == name).ok_or_else(|| {
             let known: Vec<&str> = op.attributes.iter().map(|a| a.name).collect();
-            foreign.fault(format!("{} has no attribute `{name}`; it has {}", op.name, known.join(", ")))
+            foreign.fault(format!(
+                "{} has no attribute `{name}`; it has {}",
+                op.name,
+                known.join(", ")
+            ))
         })?;
         attributes[at] = *value;
     }
@@ -277,7 +298,8 @@ fn fits(
     for (name, buffer) in mapped {
         let is_gradient = |o: &&crate::ops::Operand| *name == format!("g{}", o.name);
         let operands = problem.op.operands;
-        let operand = operands.iter().find(|o| o.name == name).or(operands.iter().find(is_gradient));
+        let operand =
+            operands.iter().find(|o| o.name == name).or(operands.iter().find(is_gradient));
         let Some(operand) = operand else { continue };
         let shape = (operand.shape)(problem);
         if shape.iter().product::<usize>() != buffer.len {
@@ -293,8 +315,12 @@ fn fits(
                 buffer.name, buffer.dtype, problem.op.name
             )));
         }
-        if buffer.offset_bytes.is_some_and(|offset| offset > 0) || buffer.role == BufferRole::Scratch {
-            return Err(foreign.fault(format!("an operand is a whole buffer, and `{}` isn't", buffer.name)));
+        if buffer.offset_bytes.is_some_and(|offset| offset > 0)
+            || buffer.role == BufferRole::Scratch
+        {
+            return Err(
+                foreign.fault(format!("an operand is a whole buffer, and `{}` isn't", buffer.name))
+            );
         }
     }
     Ok(())
