@@ -42,7 +42,8 @@ impl Files<'_> {
             };
         };
         let (name, rest) = rest.split_once('/').unwrap_or((rest, ""));
-        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_name =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_name || rest.contains('\0') {
             return Err(value.wrong("a path that starts with `$` goes on with NAME/"));
         }

@@ -27,7 +27,13 @@ pub(super) trait Names {
 
 impl Formula {
     pub(super) fn constant(number: Number, at: usize) -> Self {
-        Self { shown: number.to_string(), expr: Expr::number(number), at, inside: None, is_constant: true }
+        Self {
+            shown: number.to_string(),
+            expr: Expr::number(number),
+            at,
+            inside: None,
+            is_constant: true,
+        }
     }
 
     pub(super) fn new(text: &str, expr: Expr, at: usize, inside: Option<usize>) -> Self {

@@ -190,9 +190,8 @@ impl KernelFile {
     }
 
     fn buffer(&self, decl: &BufferDecl, layout: &Layout) -> Read<Buffer> {
-        let read = |path, at| {
-            files::read(path, layout.bytes).map_err(|what| self.text.wrong(at, what))
-        };
+        let read =
+            |path, at| files::read(path, layout.bytes).map_err(|what| self.text.wrong(at, what));
         let init = match &decl.init {
             InitDecl::Made(init) => init.clone(),
             InitDecl::File { path, at } => Init::Bytes(read(path, *at)?),

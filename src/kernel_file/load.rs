@@ -8,8 +8,8 @@ use toml::de::DeTable;
 use super::KernelFile;
 use super::buffers::BufferDecl;
 use super::error::{KernelFileError, Text};
-use super::formula::Formula;
 use super::files::{Environment, Files, read};
+use super::formula::Formula;
 use super::kernels::{KernelDecl, Loader};
 use super::keys::{FILE, GRADIENT, SUBGROUP};
 use super::points::Point;
@@ -43,7 +43,29 @@ fn load_as(path: &Path, environment: Environment<'_>, reading: Reading) -> Read<
     let unreadable = |reason| KernelFileError::Unreadable { path: shown.clone(), reason };
     let bytes = read(path, MAX_FILE_BYTES).map_err(unreadable)?;
     let body = String::from_utf8(bytes).map_err(|_| unreadable("not UTF-8 text".to_owned()))?;
-    let text = Text { shown: shown.clone(), body };
+    parse_as(path, body, environment, reading)
+}
+
+/// A text that isn't on disk, as if it were the file at `path`.
+pub(super) fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Read<KernelFile> {
+    parse_as(path, text.to_owned(), environment, Reading::Asked)
+}
+
+/// Whether a text in TOML is meant to be a kernel file, right or wrong.
+pub(super) fn is_meant(text: &str) -> bool {
+    DeTable::parse(text).is_ok_and(|root| {
+        let root = root.get_ref();
+        root.contains_key("version") && root.contains_key("kernel")
+    })
+}
+
+fn parse_as(
+    path: &Path,
+    body: String,
+    environment: Environment<'_>,
+    reading: Reading,
+) -> Read<KernelFile> {
+    let text = Text { shown: path.display().to_string(), body };
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut file = declarations(path, &text, Files { folder, environment }, reading)?;
     if let TruthDecl::File { path, .. } = &file.truth {
@@ -57,12 +79,7 @@ fn load_as(path: &Path, environment: Environment<'_>, reading: Reading) -> Read<
     Ok(file)
 }
 
-fn declarations(
-    path: &Path,
-    text: &Text,
-    files: Files<'_>,
-    reading: Reading,
-) -> Read<KernelFile> {
+fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) -> Read<KernelFile> {
     let root = DeTable::parse(&text.body).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         text.wrong(at, error.message())

@@ -23,9 +23,6 @@ mod truth;
 mod twin;
 mod types;
 
-#[cfg(test)]
-mod tests;
-
 use std::path::{Path, PathBuf};
 
 use buffers::BufferDecl;
@@ -66,6 +63,20 @@ impl KernelFile {
     /// What is wrong with it, at the line and column.
     pub fn load(path: &Path) -> Result<Self, KernelFileError> {
         load::load(path, &|name| std::env::var_os(name))
+    }
+
+    /// A text that isn't on disk, as if it were the file at `path`.
+    ///
+    /// # Errors
+    /// As [`KernelFile::load`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, KernelFileError> {
+        load::parse(path, text, &|name| std::env::var_os(name))
+    }
+
+    /// Whether a file is meant to be a kernel file: TOML with a version and kernels.
+    #[must_use]
+    pub fn is_one(path: &Path) -> bool {
+        std::fs::read_to_string(path).is_ok_and(|text| load::is_meant(&text))
     }
 
     /// The path as it was given.

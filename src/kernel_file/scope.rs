@@ -128,9 +128,8 @@ impl Scope {
     /// Gives a variable its name and its axis.
     fn name(&mut self, at: usize) {
         let variable = &self.variables[at];
-        let is_namesake = |other: &&Variable| {
-            other.name == variable.name && other.owner != Owner::Unnamed
-        };
+        let is_namesake =
+            |other: &&Variable| other.name == variable.name && other.owner != Owner::Unnamed;
         let namesakes: Vec<&Variable> = self.variables.iter().filter(is_namesake).collect();
         // A number that has nothing but its id means another constant in every kernel.
         let is_plain = match &variable.owner {
@@ -301,8 +300,7 @@ impl Values<'_> {
 impl Names for Values<'_> {
     fn number(&self, name: &str) -> Result<Number, String> {
         let at = self.scope.find(name)?;
-        self.numbers[at].ok_or_else(|| {
-            format!("`{name}` is `{}`, which is no number", self.choice(at).shown())
-        })
+        self.numbers[at]
+            .ok_or_else(|| format!("`{name}` is `{}`, which is no number", self.choice(at).shown()))
     }
 }

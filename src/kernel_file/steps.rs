@@ -123,8 +123,7 @@ pub(super) fn bind(table: Value<'_>, buffers: &[BufferDecl]) -> Read<Vec<(Socket
                 place.key.to_owned()
             };
             let socket = socket(&key).ok_or_else(|| {
-                let what =
-                    format!("`{key}` is neither a binding, \"set.binding\" nor a GLSL name");
+                let what = format!("`{key}` is neither a binding, \"set.binding\" nor a GLSL name");
                 place.wrong(what)
             })?;
             if bound.iter().any(|(known, _)| *known == socket) {
@@ -161,7 +160,9 @@ pub(super) fn push(value: Value<'_>) -> Read<PushDecl> {
         return block(&list).map(PushDecl::Block);
     }
     if !value.is_table() {
-        return Err(value.wrong("a table of members or a list of { type, offset, value } is wanted"));
+        return Err(
+            value.wrong("a table of members or a list of { type, offset, value } is wanted")
+        );
     }
     let mut members: Vec<(String, Vec<Formula>)> = Vec::new();
     for (name, entry) in flat("", value.entries()?)? {
@@ -208,7 +209,12 @@ fn block(list: &[Value<'_>]) -> Read<Vec<BlockMember>> {
             return Err(offset.wrong(format!("overlaps the {of} at offset {at}")));
         }
         let name = table.get("name").map(Value::str).transpose()?.map(str::to_owned);
-        members.push(BlockMember { name, offset_bytes, dtype, value: table.need("value")?.formula()? });
+        members.push(BlockMember {
+            name,
+            offset_bytes,
+            dtype,
+            value: table.need("value")?.formula()?,
+        });
     }
     Ok(members)
 }

@@ -19,7 +19,10 @@ pub(super) enum TruthDecl {
     None,
     Op(OpDecl),
     /// A kernel file with buffers of the same names, and where it is named.
-    File { path: PathBuf, at: usize },
+    File {
+        path: PathBuf,
+        at: usize,
+    },
     /// What takes the place of the only dispatch.
     Kernel(DispatchDecl),
 }
@@ -137,9 +140,8 @@ impl<'d> Loader<'d> {
             None if is_glsl => replaced.defines.clone(),
             None => Vec::new(),
         };
-        let spec = table
-            .get("spec")
-            .map_or(Ok(Vec::new()), |value| self.spec(value, &Owner::Unnamed))?;
+        let spec =
+            table.get("spec").map_or(Ok(Vec::new()), |value| self.spec(value, &Owner::Unnamed))?;
         Ok(KernelDecl { name: String::new(), at: file.at(), code, defines, spec })
     }
 }
