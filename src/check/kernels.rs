@@ -222,9 +222,25 @@ pub(super) fn check_type(
             | (ElementType::F16, Dtype::F16)
             | (ElementType::U32, Dtype::U32)
             | (ElementType::I32, Dtype::I32)
+            | (ElementType::BF16, Dtype::BF16)
+            | (ElementType::F64, Dtype::F64)
+            | (ElementType::I8, Dtype::I8)
+            | (ElementType::U8, Dtype::U8)
+            | (ElementType::I16, Dtype::I16)
+            | (ElementType::U16, Dtype::U16)
+            | (ElementType::I64, Dtype::I64)
+            | (ElementType::U64, Dtype::U64)
             // Atomics on floats go through their bits.
             | (ElementType::U32, Dtype::F32)
+            // GLSL without an extension for it has bf16 as bits.
+            | (ElementType::U16, Dtype::BF16)
     );
+    // Blocks are structures, or words that the kernel takes apart.
+    let takes_blocks = matches!(
+        binding.element,
+        ElementType::Struct | ElementType::U8 | ElementType::U16 | ElementType::U32
+    );
+    let fits = fits || dtype.is_quantised() && takes_blocks;
     if fits {
         return Ok(());
     }
