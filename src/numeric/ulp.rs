@@ -48,18 +48,14 @@ pub fn ulp_of(dtype: Dtype, value: f64) -> f64 {
 /// have none; `value` itself stands for it.
 #[must_use]
 pub fn next_after(dtype: Dtype, value: f64, towards: f64) -> f64 {
-    let direction = if towards < value { -1.0 } else { 1.0 };
+    let (direction, beside) =
+        if towards < value { (-1.0, value.next_down()) } else { (1.0, value.next_up()) };
     match dtype {
+        Dtype::F64 => beside,
         _ if dtype.is_integer() => value + direction,
         _ if dtype.is_quantised() => value,
-        Dtype::F64 if towards < value => value.next_down(),
-        Dtype::F64 => value.next_up(),
-        _ => {
-            let value = dtype.round(value);
-            let stepped = dtype.round(value + direction * ulp_of(dtype, value));
-            // Just above a power of two the step below is half an ulp; rounding takes care of it.
-            if stepped == value { value + direction * ulp_of(dtype, value) } else { stepped }
-        }
+        // Below a power of two an ulp is half of what it is above.
+        _ => dtype.round(dtype.round(value) + direction * ulp_of(dtype, beside)),
     }
 }
 
@@ -91,6 +87,10 @@ mod tests {
             assert_eq!(ulp_of(dtype, 1.25), ulp, "{dtype}");
             assert_eq!(next_after(dtype, 1.25, 2.0), 1.25 + ulp, "{dtype}");
             assert_eq!(next_after(dtype, 1.25, 0.0), 1.25 - ulp, "{dtype}");
+            assert_eq!(next_after(dtype, -1.0, 0.0), -1.0 + ulp / 2.0, "{dtype}");
+            assert_eq!(next_after(dtype, 0.0, -1.0), -ulp * min_normal(dtype), "{dtype}");
+            let beyond = next_after(dtype, max_finite(dtype), f64::INFINITY);
+            assert_eq!(beyond, f64::INFINITY, "{dtype}");
         }
         assert_eq!((ulp_of(Dtype::U8, 3.0), next_after(Dtype::U8, 3.0, 9.0)), (0.0, 4.0));
         assert_eq!((ulp_of(Dtype::Q4K, 3.0), next_after(Dtype::Q4K, 3.0, 9.0)), (0.0, 3.0));

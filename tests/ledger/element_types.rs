@@ -17,7 +17,7 @@ fn allocate(ledger: &mut Ledger, name: &str, dtype: Dtype, blocks: usize) -> Han
 
 /// Bytes that are nobody's poison.
 fn contents(dtype: Dtype, blocks: usize) -> Vec<u8> {
-    (0..blocks * dtype.block_bytes()).map(|i| 0x10 + (i % 7) as u8).collect()
+    (0x10..0x17).cycle().take(blocks * dtype.block_bytes()).collect()
 }
 
 fn each_type_and_length() -> impl Iterator<Item = (Dtype, usize)> {

@@ -1,4 +1,4 @@
-//! q4_0, q4_1, q5_0 and q5_1: 32 integers of 4 or 5 bits, `scale * q + minimum`.
+//! `q4_0`, `q4_1`, `q5_0` and `q5_1`: 32 integers of 4 or 5 bits, `scale * q + minimum`.
 //!
 //! A block is the scale, the minimum if it has one (f16 both), the fifth bits if there are any (a 32-bit
 //! word, bit i for element i), and 16 bytes with element i in the low and i + 16 in the high half.

@@ -1,4 +1,4 @@
-//! q4_k: 256 integers of 4 bits in 8 groups of 32, `d * scale * q - dmin * minimum`.
+//! `q4_k`: 256 integers of 4 bits in 8 groups of 32, `d * scale * q - dmin * minimum`.
 //!
 //! A block is d and dmin (f16), 12 bytes with a scale and a minimum of 6 bits for every group, and 128
 //! bytes: of each 32, the low halves are one group and the high halves the next.
