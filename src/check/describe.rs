@@ -69,10 +69,13 @@ pub(super) fn differing(
     let mut comparison = expected.compare(got);
     if comparison.bad.is_empty() {
         // Bits differ where values compare equal: signed zeros and NaN payloads.
-        let size = got.dtype().size_bytes();
+        let (size, block_len) = (got.dtype().block_bytes(), got.dtype().block_len());
         let other = expected.dtype.encode(&expected.values);
         comparison.bad = (0..got.len())
-            .filter(|i| got.bytes()[i * size..(i + 1) * size] != other[i * size..(i + 1) * size])
+            .filter(|i| {
+                let block = i / block_len * size..(i / block_len + 1) * size;
+                got.bytes()[block.clone()] != other[block]
+            })
             .collect();
         comparison.worst_at = comparison.bad.first().copied().unwrap_or(0);
     }

@@ -8,7 +8,7 @@
 //! 8. Determinism on fresh memory.
 
 use crate::memory::Poison;
-use crate::numeric::F32_MIN_NORMAL;
+use crate::numeric::{F32_MIN_NORMAL, min_normal, ulp_of};
 use crate::ops::{Case, Order};
 use crate::tensor::{Dtype, Tensor};
 
@@ -146,10 +146,11 @@ impl Chain<'_, '_> {
                 if overflows || !want.values[at].is_finite() {
                     want.bounds[at] = f64::INFINITY;
                 }
-                if want.dtype == Dtype::F16 {
+                if let half @ (Dtype::F16 | Dtype::BF16) = want.dtype {
                     // Both terms were rounded to storage before this addition.
+                    let ulp = ulp_of(half, 1.0);
                     want.bounds[at] +=
-                        (a[at].abs() + b[at].abs()) * 2f64.powi(-10) + 2f64.powi(-23);
+                        (a[at].abs() + b[at].abs()) * ulp + 2.0 * ulp * min_normal(half);
                 }
             }
             let got = &both.written[name];

@@ -114,7 +114,7 @@ fn prepare(
             let known: Vec<&str> = buffers.keys().map(String::as_str).collect();
             unknown_buffer(&built, binding, buffer, &known)
         })?;
-        check_type(&built, binding, buffer, placed.dtype)?;
+        check_type(&built, dispatch, binding, buffer, placed.dtype)?;
         uses.push((placed.handle, declared(binding.access), buffer));
         let bound = Bound {
             set: binding.set,

@@ -1,6 +1,6 @@
 //! A trial: the buffers of one run of a variant, and what they should hold afterwards.
 
-use crate::numeric::{Bounded, Domain, ErrorModel, F32_EPS, Stream, Structure};
+use crate::numeric::{Bounded, Domain, ErrorModel, F32_EPS, Stream, Structure, min_normal};
 use crate::ops::{Case, Gradient, Op, Operand, Pass, Problem, Role};
 use crate::tensor::{Dtype, Tensor};
 
@@ -64,14 +64,18 @@ pub fn draw_inputs(op: &'static Op, case: &Case) -> Vec<Tensor> {
         .collect()
 }
 
-/// The operand as both sides know it. A subnormal f16 may be flushed when it is read.
+/// The operand as both sides know it. A subnormal f16 or bf16 may be flushed when it is
+/// read.
 #[must_use]
 pub(super) fn bounded<'m>(
     tensor: &Tensor,
     structure: Structure,
     model: &'m ErrorModel,
 ) -> Vec<Bounded<'m>> {
-    let flushed = if tensor.dtype() == Dtype::F16 { 2f64.powi(-14) } else { 0.0 };
+    let flushed = match tensor.dtype() {
+        half @ (Dtype::F16 | Dtype::BF16) => min_normal(half),
+        _ => 0.0,
+    };
     tensor
         .values()
         .into_iter()

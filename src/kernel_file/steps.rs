@@ -199,7 +199,7 @@ fn block(list: &[Value<'_>]) -> Read<Vec<BlockMember>> {
         let offset = table.need("offset")?;
         let offset_bytes: u32 = offset.integer_of("an offset in bytes")?;
         offset.within(u64::from(offset_bytes), MAX_PUSH_BYTES)?;
-        let end = |at: u32, dtype: Dtype| at as usize + dtype.size_bytes();
+        let end = |at: u32, dtype: Dtype| at as usize + dtype.block_bytes();
         let overlaps = |other: &&BlockMember| {
             (other.offset_bytes as usize) < end(offset_bytes, dtype)
                 && (offset_bytes as usize) < end(other.offset_bytes, other.dtype)

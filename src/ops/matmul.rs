@@ -318,7 +318,7 @@ fn split_k(p: &Problem<'_>, target: &Target<'_>) -> Result<Plan, Unsupported> {
         return naive(p, target);
     }
     let slices = product.k.div_ceil(SLICE).min(MAX_SLICES);
-    let bytes = (slices * len * Dtype::F32.size_bytes()) as u64;
+    let bytes = (slices * len * Dtype::F32.block_bytes()) as u64;
     if bytes > target.limits.storage_range_bytes {
         let range = target.limits.storage_range_bytes;
         return Err(Unsupported(format!("{bytes} bytes of partial sums, {range} in a binding")));

@@ -99,8 +99,10 @@ impl Tolerance {
     /// square. Whole numbers and quantised blocks are equal or wrong.
     fn usual(tensor: &Tensor) -> Self {
         let rtol = match tensor.dtype() {
+            Dtype::F64 => 1e-10,
             Dtype::F32 => 1e-4,
             Dtype::F16 => 4e-3,
+            Dtype::BF16 => 3e-2,
             _ => 0.0,
         };
         let values = tensor.values();
@@ -212,7 +214,7 @@ fn behind_offset(buffer: &Buffer, tensor: Tensor) -> Tensor {
 
 fn behind_offset_len(buffer: &Buffer) -> Vec<usize> {
     let offset = usize::try_from(buffer.offset_bytes.unwrap_or(0)).unwrap_or(usize::MAX);
-    vec![buffer.len.saturating_sub(offset / buffer.dtype.size_bytes())]
+    vec![buffer.len.saturating_sub(buffer.dtype.len_of(offset))]
 }
 
 fn contents(buffer: &Buffer, stream: &mut Stream) -> Option<Tensor> {
