@@ -83,12 +83,21 @@ pub(super) struct CheckOptions {
     /// Write everything learned to this file, as JSON Lines.
     #[arg(long, value_name = "RUN.jsonl")]
     pub(super) out: Option<PathBuf>,
-    /// Print one JSON object a finding instead of text.
-    #[arg(long)]
-    pub(super) json: bool,
+    /// How findings are printed.
+    #[arg(long, default_value = "text")]
+    format: Format,
+    /// The short form of `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Write inputs, results, expectations and bounds of findings to this folder, as .npy.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
+}
+
+impl CheckOptions {
+    pub(super) const fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -207,6 +216,19 @@ impl ValueEnum for CheckName {
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.0.name()))
     }
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people, with a summary.
+    Text,
+    /// One JSON object a finding.
+    Json,
+    /// Annotations of a GitHub workflow on the GLSL lines, and the summary.
+    Github,
+    /// JUnit XML, when the run ends.
+    Junit,
 }
 
 /// [`Cases`] as a value of the command line.

@@ -11,11 +11,13 @@ use serde_json::Value;
 use crate::check::{Outcome, Verdict};
 use crate::memory::MemoryFinding;
 use crate::ops::{Case, Cases};
-use crate::report::{Summary, finding_json, finding_text, leak_json, leak_text};
+use crate::report::{
+    Annotations, Junit, Summary, finding_json, finding_text, leak_json, leak_text,
+};
 use crate::run::{Line, RunFile, Targets, tasks};
 use crate::worker::{Choice, Pool, Task, Update, choose};
 
-use super::args::{CheckOptions, DeviceOptions, validation};
+use super::args::{CheckOptions, DeviceOptions, Format, validation};
 use super::{CliError, Ending};
 
 pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
@@ -48,10 +50,11 @@ pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
         let lab = env!("CARGO_PKG_VERSION").to_owned();
         file.write(&Line::Run { version: crate::run::VERSION, lab, seed, cases: size })?;
     }
-    let mut say = Say { json: options.json, summary: Summary::default(), bad: 0, file };
-    for choice in &chosen {
-        on_device(choice, options, &tasks, &mut say)?;
-    }
+    let mut say = Say::new(options.format(), file);
+    let ran = chosen.iter().try_for_each(|choice| on_device(choice, options, &tasks, &mut say));
+    // What was found counts even where the rest could not be asked.
+    say.report(seed)?;
+    ran?;
     say.end(seed)
 }
 
@@ -239,13 +242,20 @@ pub(super) fn progress(total: usize, device: &str) -> ProgressBar {
 
 /// Where verdicts go.
 struct Say {
-    json: bool,
+    format: Format,
+    annotations: Annotations,
+    junit: Junit,
     summary: Summary,
     bad: usize,
     file: Option<RunFile>,
 }
 
 impl Say {
+    fn new(format: Format, file: Option<RunFile>) -> Self {
+        let (annotations, junit) = (Annotations::default(), Junit::default());
+        Self { format, annotations, junit, summary: Summary::default(), bad: 0, file }
+    }
+
     fn write(&mut self, line: &Line) -> Result<(), CliError> {
         if let Some(file) = &mut self.file {
             file.write(line)?;
@@ -255,6 +265,11 @@ impl Say {
 
     fn verdict(&mut self, verdict: Verdict) -> Result<(), CliError> {
         self.summary.add(&verdict);
+        match self.format {
+            Format::Github => self.annotations.add(&verdict),
+            Format::Junit => self.junit.add(&verdict),
+            Format::Text | Format::Json => {}
+        }
         if verdict.outcome.is_bad() {
             self.show(|| finding_text(&verdict), || finding_json(&verdict));
         }
@@ -262,6 +277,11 @@ impl Say {
     }
 
     fn leak(&mut self, device: &str, leak: MemoryFinding) -> Result<(), CliError> {
+        match self.format {
+            Format::Github => self.annotations.add_leak(device, &leak),
+            Format::Junit => self.junit.add_leak(device, &leak),
+            Format::Text | Format::Json => {}
+        }
         self.show(|| leak_text(device, &leak), || leak_json(device, &leak));
         self.write(&Line::Leak { device: device.to_owned(), leak: Box::new(leak) })
     }
@@ -269,17 +289,27 @@ impl Say {
     /// Findings are numbered as in the run file, so that `vklab explain RUN.jsonl:N` finds them.
     fn show(&mut self, text: impl Fn() -> String, json: impl Fn() -> Value) {
         self.bad += 1;
-        if self.json {
-            println!("{}", json());
-        } else {
-            println!("{}. {}\n", self.bad, text());
+        match self.format {
+            Format::Text => println!("{}. {}\n", self.bad, text()),
+            Format::Json => println!("{}", json()),
+            Format::Github | Format::Junit => {}
         }
+    }
+
+    /// What can only be printed when all is known.
+    fn report(&self, seed: u64) -> Result<(), CliError> {
+        match self.format {
+            Format::Github => println!("{}", self.annotations),
+            Format::Junit => println!("{}", self.junit.xml(seed)?.trim_end()),
+            Format::Text | Format::Json => {}
+        }
+        Ok(())
     }
 
     fn end(mut self, seed: u64) -> Result<Ending, CliError> {
         let verdicts = self.summary.verdicts();
         self.write(&Line::End { verdicts })?;
-        if !self.json {
+        if matches!(self.format, Format::Text | Format::Github) {
             println!("{}seed {seed}", self.summary);
         }
         Ok(if self.bad == 0 { Ending::Clean } else { Ending::Findings })

@@ -54,6 +54,8 @@ enum CliError {
     #[error(transparent)]
     Swap(#[from] SwapError),
     #[error(transparent)]
+    Junit(#[from] quick_junit::SerializeError),
+    #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
     Usage(String),
