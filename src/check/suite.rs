@@ -115,7 +115,7 @@ pub fn run(
         }
         _ => failing = case.clone(),
     }
-    finding.file = blame::file(session, subject, &failing, &finding);
+    blame::place(session, subject, &failing, &mut finding);
     finding.repeat = repeat(session, subject, check, &failing);
     Ok(Outcome::Fail { finding })
 }
