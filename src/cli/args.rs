@@ -10,6 +10,7 @@ use crate::check::Check;
 use crate::ops::Cases;
 use crate::run::Shard;
 use crate::vulkan::Validation;
+use crate::worker::Locking;
 
 use super::train::TrainOptions;
 
@@ -154,6 +155,9 @@ pub(super) struct DeviceOptions {
     /// Seconds that one case may take.
     #[arg(long, default_value = "30")]
     pub(super) timeout: Seconds,
+    /// Wait until no other process has locked the device.
+    #[arg(long, default_value = "auto")]
+    pub(super) lock: LockName,
 }
 
 /// A positive number of seconds.
@@ -215,6 +219,27 @@ impl ValueEnum for CheckName {
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
+}
+
+/// [`Locking`] as a value of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LockName {
+    /// All devices but CPU drivers.
+    Auto,
+    /// Every device.
+    Always,
+    /// No device.
+    Never,
+}
+
+impl From<LockName> for Locking {
+    fn from(name: LockName) -> Self {
+        match name {
+            LockName::Auto => Self::Auto,
+            LockName::Always => Self::Always,
+            LockName::Never => Self::Never,
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::run::{Line, RunFile, Targets, tasks};
 use crate::worker::{Choice, Pool, Task, Update, choose};
 
 use super::args::{CheckOptions, DeviceOptions, Format, validation};
+use super::lock::lock;
 use super::{CliError, Ending};
 
 pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
@@ -106,6 +107,7 @@ fn on_device(
     tasks: &[Task],
     say: &mut Say,
 ) -> Result<(), CliError> {
+    let _lock = lock(choice, options.on.lock)?;
     let pool = pool(choice, &options.on, options.dump.as_deref())?;
     let device = choice.found.info.name.as_str();
     let total = tasks.iter().map(|task| task.cases.len()).sum::<usize>();

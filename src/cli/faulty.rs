@@ -12,6 +12,7 @@ use crate::worker::Update;
 
 use super::args::FaultyOptions;
 use super::check::{choices, pool, progress};
+use super::lock::lock;
 use super::{CliError, Ending};
 
 pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
@@ -20,6 +21,7 @@ pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
     let seed = options.seed.unwrap_or_else(rand::random);
     let mut is_clean = true;
     for choice in choices(&options.on)? {
+        let _lock = lock(&choice, options.on.lock)?;
         let device = &choice.found.info.name;
         let mut campaign = Campaign::new(&faults, &checks, seed);
         let tasks = campaign.tasks().to_vec();

@@ -13,6 +13,7 @@ mod devices;
 mod explain;
 mod faulty;
 mod list;
+mod lock;
 mod train;
 
 use std::fmt;
@@ -28,7 +29,7 @@ use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::CaseError;
 use crate::run::{ReadError, RunError, TargetsError};
-use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
+use crate::worker::{ChoiceError, LockError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
 
@@ -53,6 +54,8 @@ enum CliError {
     Check(#[from] CheckError),
     #[error(transparent)]
     Swap(#[from] SwapError),
+    #[error(transparent)]
+    Lock(#[from] LockError),
     #[error(transparent)]
     Junit(#[from] quick_junit::SerializeError),
     #[error(transparent)]
