@@ -95,6 +95,7 @@ fn an_unreplaced_kernel_is_blamed_by_the_buffer_that_it_writes() {
     let Outcome::Fail { finding } = outcome else { panic!("{outcome}") };
     assert_eq!(finding.kind, Kind::WrongGradient);
     assert_eq!(finding.file.as_deref(), Some("glsl/add/vjp_a.comp"), "the plan's last kernel");
+    assert_eq!(finding.line, None, "no line of it stores into gb");
     assert_eq!(finding.mismatch.expect("compared values").buffer, "gb");
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::memory::Access;
 use crate::ops::{Case, Dispatch, Pass, Plan, Step};
-use crate::spirv::{self, Touch, Touched};
+use crate::spirv::{self, Binding, Touch, Touched};
 
 use super::execute::{Setting, Subject, planned};
 use super::kernels::{Built, bound_names};
@@ -71,12 +71,14 @@ fn culprit<'p>(
             writer = last;
         }
     }
-    Some((writer.or(last)?, buffer.cloned()))
+    // A kernel that was put in another's place is wrong whatever it writes.
+    let is_its = writer.is_some() || subject.replaced.is_none();
+    Some((writer.or(last)?, buffer.filter(|_| is_its).cloned()))
 }
 
-/// The lines of a kernel that may have done it: those that write the buffer; where there is no such
-/// line or no buffer to blame, and the kernel writes one buffer alone, those that write that one.
-/// A barrier is missing in front of whatever touches the buffer.
+/// The lines of a kernel that may have done it: those that write the buffer; without a buffer to
+/// blame, all that write, if they write one buffer alone. A barrier is missing in front of whatever
+/// touches the buffer.
 fn lines(
     session: &mut Session,
     dispatch: &Dispatch,
@@ -87,16 +89,15 @@ fn lines(
     let Ok(bound) = bound_names(&built, dispatch) else { return Vec::new() };
     let Ok(mut lines) = spirv::touched(&built.modules.debug) else { return Vec::new() };
     lines.retain(|line| line.touch == Touch::Store || kind == Kind::MissingBarrier);
-    let is_blamed = |line: &Touched| {
-        bound.iter().any(|(binding, name)| {
-            Some(*name) == buffer && (binding.set, binding.binding) == (line.set, line.binding)
-        })
-    };
-    if lines.iter().any(is_blamed) {
-        lines.retain(is_blamed);
-    } else if lines.iter().any(|line| (line.set, line.binding) != (lines[0].set, lines[0].binding))
-    {
-        lines.clear();
+    let at = |line: &Touched| (line.set, line.binding);
+    match buffer {
+        Some(buffer) => lines.retain(|line| {
+            let is_blamed =
+                |(b, name): &(&Binding, &str)| *name == buffer && (b.set, b.binding) == at(line);
+            bound.iter().any(is_blamed)
+        }),
+        None if lines.iter().any(|line| at(line) != at(&lines[0])) => lines.clear(),
+        None => {}
     }
     lines
 }
