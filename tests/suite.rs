@@ -58,6 +58,7 @@ fn run(device: &str, task: &Task, seed: u64) -> Result<(), Failed> {
             bad => failures.push(format!("{}: {bad}", task.cases[case])),
         },
         Update::Closed(_, leaks) => failures.extend(leaks.iter().map(ToString::to_string)),
+        Update::Refused { message, .. } => failures.push(message),
         Update::Ready(..) => {}
     })?;
     if failures.is_empty() && passed > 0 {

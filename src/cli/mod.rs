@@ -13,6 +13,7 @@ mod devices;
 mod explain;
 mod faulty;
 mod list;
+mod lock;
 mod train;
 
 use std::fmt;
@@ -28,7 +29,7 @@ use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::{CaseError, Registry, RegistryError};
 use crate::run::{ReadError, RunError, TargetsError};
-use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
+use crate::worker::{ChoiceError, LockError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
 
@@ -56,6 +57,10 @@ enum CliError {
     #[error(transparent)]
     Swap(#[from] SwapError),
     #[error(transparent)]
+    Lock(#[from] LockError),
+    #[error(transparent)]
+    Junit(#[from] quick_junit::SerializeError),
+    #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
     Usage(String),
@@ -65,6 +70,8 @@ enum CliError {
 enum Ending {
     Clean,
     Findings,
+    /// Some of it could not be done, which was said; the rest was.
+    Refused,
 }
 
 /// Runs the lab on a registry with the process's arguments. Exit codes: 0 clean, 1 findings, 2
@@ -75,6 +82,7 @@ pub fn main(registry: Registry) -> ExitCode {
     match dispatch(&registry, arguments.command) {
         Ok(Ending::Clean) => ExitCode::SUCCESS,
         Ok(Ending::Findings) => ExitCode::from(1),
+        Ok(Ending::Refused) => ExitCode::from(2),
         Err(error) => {
             eprintln!("vklab: {error}");
             ExitCode::from(2)
