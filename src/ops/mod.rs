@@ -6,6 +6,7 @@ mod axis;
 mod broadcast;
 mod case;
 mod code;
+mod derived;
 mod elementwise;
 mod nearest;
 mod plan;

@@ -102,6 +102,34 @@ fn written_vjps_agree_with_dual_numbers() {
     }
 }
 
+#[test]
+fn written_vjps_agree_with_derived_ones() {
+    let mut wrong = Vec::new();
+    for op in ALL.iter().filter(|op| op.variants.iter().any(|v| v.pass == Pass::Vjp)) {
+        for case in Case::generate(op, Cases::Quick, &[Regime::Normal, Regime::Large], 4) {
+            let problem = case.problem(op);
+            let inputs = draw(op, &case);
+            let outputs = op.reference.forward(&problem, &inputs);
+            let mut stream = Stream::new(5, &[op.name, &case.id(op)]);
+            let cotangents: Vec<Vec<f64>> =
+                outputs.iter().map(|y| y.iter().map(|_| stream.cotangent()).collect()).collect();
+            let written = op.reference.vjp(&problem, &inputs, &outputs, &cotangents);
+            let derived = op.reference.vjp_derived(&problem, &inputs, &outputs, &cotangents);
+            assert_eq!(written.len(), derived.len(), "{}", op.name);
+            for (written, derived) in written.iter().zip(&derived) {
+                assert_eq!(written.len(), derived.len(), "{}", op.name);
+                let scale = written.iter().map(|g| g.abs()).fold(1e-3, f64::max);
+                let differ = |(w, d): (&f64, &f64)| !((w - d).abs() <= 1e-12 * scale);
+                if let Some(at) = written.iter().zip(derived).position(differ) {
+                    let (w, d, id) = (written[at], derived[at], case.id(op));
+                    wrong.push(format!("{} {id} [{at}]: {w:e} and {d:e}", op.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 fn draw(op: &Op, case: &Case) -> Vec<Vec<f64>> {
     let problem = case.problem(op);
     problem
