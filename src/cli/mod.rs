@@ -13,6 +13,7 @@ mod devices;
 mod explain;
 mod faulty;
 mod list;
+mod suite;
 mod train;
 
 use std::fmt;
@@ -31,6 +32,8 @@ use crate::run::{ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
+
+pub use suite::suite;
 
 /// Everything that ends a command with exit code 2.
 #[derive(Debug, Error)]
