@@ -25,4 +25,4 @@ pub mod tensor;
 pub mod vulkan;
 pub mod worker;
 
-pub use cli::main;
+pub use cli::{main, suite};

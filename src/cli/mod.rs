@@ -14,6 +14,7 @@ mod explain;
 mod faulty;
 mod list;
 mod lock;
+mod suite;
 mod train;
 
 use std::fmt;
@@ -32,6 +33,8 @@ use crate::run::{ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, LockError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
+
+pub use suite::suite;
 
 /// Everything that ends a command with exit code 2.
 #[derive(Debug, Error)]
