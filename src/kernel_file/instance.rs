@@ -170,12 +170,12 @@ impl KernelFile {
         let (name, at) = &decl.dtype;
         let dtype = match (dtype_of(name), values.define(name)) {
             (Some(dtype), _) => dtype,
-            (None, Some(glsl)) => glsl_dtype_of(glsl).ok_or_else(|| {
+            (None, Ok(glsl)) => glsl_dtype_of(glsl).ok_or_else(|| {
                 self.text.wrong(*at, format!("`{name}` is `{glsl}`, which is no type here"))
             })?,
-            (None, None) => {
+            (None, Err(what)) => {
                 let near = suggested(&nearest(name, type_names()));
-                return Err(self.text.wrong(*at, format!("no type or define `{name}`{near}")));
+                return Err(self.text.wrong(*at, format!("no type `{name}`{near}; and {what}")));
             }
         };
         let (block, bytes) = (block_len(dtype), block_bytes(dtype));
@@ -190,9 +190,8 @@ impl KernelFile {
     }
 
     fn buffer(&self, decl: &BufferDecl, layout: &Layout) -> Read<Buffer> {
-        let read = |path, at| {
-            files::read(path, layout.bytes).map_err(|what| self.text.wrong(at, what))
-        };
+        let read =
+            |path, at| files::read(path, layout.bytes).map_err(|what| self.text.wrong(at, what));
         let init = match &decl.init {
             InitDecl::Made(init) => init.clone(),
             InitDecl::File { path, at } => Init::Bytes(read(path, *at)?),

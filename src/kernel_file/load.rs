@@ -8,8 +8,8 @@ use toml::de::DeTable;
 use super::KernelFile;
 use super::buffers::BufferDecl;
 use super::error::{KernelFileError, Text};
-use super::formula::Formula;
 use super::files::{Environment, Files, read};
+use super::formula::Formula;
 use super::kernels::{KernelDecl, Loader};
 use super::keys::{FILE, GRADIENT, SUBGROUP};
 use super::points::Point;
@@ -17,7 +17,7 @@ use super::read::{Read, Table, Value};
 use super::scope::Scope;
 use super::steps::{Does, StepDecl, step};
 use super::truth::TruthDecl;
-use crate::ops::Order;
+use crate::ops::{Order, Pass};
 
 /// More than anybody writes by hand or by a script.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -28,7 +28,7 @@ const ORDERS: [(&str, Order); 2] = [("fixed", Order::Fixed), ("atomic", Order::A
 
 /// Whose truth and gradient are followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
+pub(super) enum Reading {
     Asked,
     /// A twin's own truth isn't looked at, so that files which name each other end.
     Twin,
@@ -44,6 +44,16 @@ fn load_as(path: &Path, environment: Environment<'_>, reading: Reading) -> Read<
     let bytes = read(path, MAX_FILE_BYTES).map_err(unreadable)?;
     let body = String::from_utf8(bytes).map_err(|_| unreadable("not UTF-8 text".to_owned()))?;
     let text = Text { shown: shown.clone(), body };
+    from_text(path, text, environment, reading)
+}
+
+/// The file of that path, whatever the disk holds there.
+pub(super) fn from_text(
+    path: &Path,
+    text: Text,
+    environment: Environment<'_>,
+    reading: Reading,
+) -> Read<KernelFile> {
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut file = declarations(path, &text, Files { folder, environment }, reading)?;
     if let TruthDecl::File { path, .. } = &file.truth {
@@ -57,12 +67,7 @@ fn load_as(path: &Path, environment: Environment<'_>, reading: Reading) -> Read<
     Ok(file)
 }
 
-fn declarations(
-    path: &Path,
-    text: &Text,
-    files: Files<'_>,
-    reading: Reading,
-) -> Read<KernelFile> {
+fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) -> Read<KernelFile> {
     let root = DeTable::parse(&text.body).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         text.wrong(at, error.message())
@@ -93,6 +98,12 @@ fn declarations(
         None => Vec::new(),
         Some(entry) => vjp(&loader.files, &entry.value.table(entry.at, GRADIENT)?)?,
     };
+    if let Some(gradient) = table.entry("gradient").filter(|_| !vjp.is_empty()) {
+        let is_forward = matches!(&truth, TruthDecl::Op(op) if op.pass == Pass::Forward);
+        if !is_forward {
+            return Err(gradient.wrong("a gradient belongs to a truth with `op`, forward"));
+        }
+    }
     let subgroup_sizes = match table.entry("subgroup") {
         None => Vec::new(),
         Some(entry) => sizes(&entry.value.table(entry.at, SUBGROUP)?)?,
