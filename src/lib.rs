@@ -24,3 +24,5 @@ pub mod tensor;
 #[expect(unsafe_code, reason = "Vulkan is a C interface; each block names the rule it relies on")]
 pub mod vulkan;
 pub mod worker;
+
+pub use cli::main;

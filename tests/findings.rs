@@ -139,11 +139,12 @@ fn a_finding_as_json_has_what_other_tools_need() {
     let verdict = Verdict {
         device: "d".to_owned(),
         op: "add".to_owned(),
-        variant: "naive".to_owned(),
+        variant: Some("naive".to_owned()),
         check: Check::Forward,
         case: "rows=1,cols=4/normal".to_owned(),
         seed: 11,
         outcome: Outcome::fail(finding.clone()),
+        output: None,
     };
     let json = finding_json(&verdict);
     assert_eq!(json["kind"], "wrong-result");

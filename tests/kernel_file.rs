@@ -244,7 +244,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("wrong type", "len = \"n\"\nrole = \"in\"", "len = [1]\nrole = \"in\""),
     ("unknown word", "role = \"in\"", "role = \"input\""),
     ("unknown type", "type = \"f32\"", "type = \"f31\""),
-    ("define that is no type", "T = \"float\"", "T = \"mat4\""),
+    ("define that is no type", "T = \"float\"", "T = \"thing_t\""),
     ("unknown name", "\"floor(n / 2)\"", "\"floor(nn / 2)\""),
     ("name that differs", "ceil(n / main.BM)", "ceil(n / BM)"),
     ("not whole", "ceil(n / main.BM)", "n / main.BM"),

@@ -51,6 +51,7 @@ fn small_case(op: &Op) -> Case {
         dtype: op.dtypes[0],
         regime: Regime::Normal,
         seed: 1,
+        storage: Vec::new(),
     }
 }
 

@@ -40,11 +40,11 @@ fn trial(choice: &Choice, op: &'static Op, variant: &Variant, check: Check, seed
     let device = choice.found.info.name.clone();
     let short = device.split(' ').next().unwrap_or(&device).to_owned();
     let name = format!("{short}::{}::{}::{check}", op.name, variant.name);
-    let task = Task::new(op, variant, check, cases(check, op, Cases::Quick, seed));
-    Trial::test(name, move || run(&device, op, &task, seed))
+    let task = Task::variant(op, variant, check, &cases(check, op, Cases::Quick, seed));
+    Trial::test(name, move || run(&device, &task, seed))
 }
 
-fn run(device: &str, op: &Op, task: &Task, seed: u64) -> Result<(), Failed> {
+fn run(device: &str, task: &Task, seed: u64) -> Result<(), Failed> {
     let device = format!("--device=vk:{device}");
     let command = [env!("CARGO_BIN_EXE_vklab"), "worker", "--timeout=30", &device];
     let command = command.map(str::to_owned).to_vec();
@@ -52,10 +52,10 @@ fn run(device: &str, op: &Op, task: &Task, seed: u64) -> Result<(), Failed> {
     let mut failures = Vec::new();
     let mut passed = 0;
     pool.run(std::slice::from_ref(task), |update| match update {
-        Update::Answer { case, outcome, .. } => match outcome {
+        Update::Answer { case, answer, .. } => match answer.outcome {
             Outcome::Pass { .. } => passed += 1,
             Outcome::Unsupported { .. } => {}
-            bad => failures.push(format!("{}: {bad}", task.cases[case].id(op))),
+            bad => failures.push(format!("{}: {bad}", task.cases[case])),
         },
         Update::Closed(_, leaks) => failures.extend(leaks.iter().map(ToString::to_string)),
         Update::Ready(..) => {}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::check::Check;
 use crate::ops::Cases;
@@ -57,17 +57,23 @@ pub(super) enum Command {
         timeout: Seconds,
         #[arg(long)]
         dump: Option<PathBuf>,
+        /// Serve the ops that come with the lab, whatever the registry.
+        #[arg(long)]
+        lab: bool,
     },
 }
 
 #[derive(Args, Debug)]
 pub(super) struct CheckOptions {
-    /// Globs on `op` or `op.variant`; everything if none is given.
+    /// Globs on `op` or `op.variant`, kernel files, folders of them; every op if none is given.
     pub(super) targets: Vec<String>,
     #[command(flatten)]
     pub(super) on: DeviceOptions,
     #[command(flatten)]
     pub(super) checks: ChecksOptions,
+    /// Given twice, a kernel file's matrix may have more than 10,000 builds.
+    #[arg(long, action = ArgAction::Count)]
+    pub(super) many_builds: u8,
     /// How many cases.
     #[arg(long, default_value = "quick")]
     pub(super) cases: CasesName,

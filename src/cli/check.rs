@@ -8,26 +8,29 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-use crate::check::{Outcome, Verdict};
+use crate::check::Verdict;
 use crate::memory::MemoryFinding;
-use crate::ops::{Case, Cases};
+use crate::ops::{Cases, Registry};
 use crate::report::{Summary, finding_json, finding_text, leak_json, leak_text};
-use crate::run::{Line, RunFile, Targets, tasks};
-use crate::worker::{Choice, Pool, Task, Update, choose};
+use crate::run::{Line, Matrices, RunFile, Targets, tasks};
+use crate::worker::{Answer, Choice, Pool, Task, Update, choose};
 
 use super::args::{CheckOptions, DeviceOptions, validation};
 use super::{CliError, Ending};
 
-pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
-    let targets = Targets::parse(&options.targets)?;
+pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Ending, CliError> {
+    let matrices = if options.many_builds > 1 { Matrices::Unbounded } else { Matrices::Bounded };
+    let targets = Targets::parse(registry, &options.targets, matrices)?;
+    for (path, reason) in targets.left_out() {
+        eprintln!("vklab: skipped {}: {reason}", path.display());
+    }
     let chosen = choices(&options.on)?;
     let size = Cases::from(options.cases);
     let seed = options.seed.unwrap_or_else(rand::random);
-    let one = one_case(options, &targets, seed)?;
-    let mut tasks = tasks(&targets, &options.checks.chosen(), size, seed, one.as_ref());
-    if tasks.is_empty() {
-        let asked = options.checks.chosen();
-        let names: Vec<&str> = asked.iter().map(|check| check.name()).collect();
+    let checks = options.checks.chosen();
+    let mut tasks = tasks(&targets, &checks, size, seed, options.case.as_deref())?;
+    if tasks.is_empty() && targets.left_out().is_empty() {
+        let names: Vec<&str> = checks.iter().map(|check| check.name()).collect();
         let message =
             format!("{} asks nothing of these targets; see `vklab list`", names.join(", "));
         return Err(CliError::Usage(message));
@@ -61,21 +64,6 @@ pub(super) fn choices(on: &DeviceOptions) -> Result<Vec<Choice>, CliError> {
         choose(std::slice::from_ref(required), validation(on.validate))?;
     }
     Ok(choose(&on.device, validation(on.validate))?)
-}
-
-/// `--case` belongs to one op.
-fn one_case(
-    options: &CheckOptions,
-    targets: &Targets,
-    seed: u64,
-) -> Result<Option<Case>, CliError> {
-    let Some(text) = &options.case else { return Ok(None) };
-    let variants = targets.variants();
-    let op = variants[0].0;
-    if variants.iter().any(|(other, _)| other.name != op.name) {
-        return Err(CliError::Usage("--case needs targets of one op".to_owned()));
-    }
-    Ok(Some(Case::parse(op, text, seed)?))
 }
 
 /// The command that starts a worker on a device.
@@ -143,8 +131,8 @@ struct Hearing<'a> {
     tasks: &'a [Task],
     say: &'a mut Say,
     bar: ProgressBar,
-    /// Outcomes by task and case; told ones are gone.
-    waiting: Vec<Vec<Option<Outcome>>>,
+    /// Answers by task and case; told ones are gone.
+    waiting: Vec<Vec<Option<Answer>>>,
     /// Task and case to be told next.
     next: (usize, usize),
     is_open: bool,
@@ -160,9 +148,9 @@ impl Hearing<'_> {
                 self.is_open = true;
                 self.say.write(&Line::Device { info, calibration })?;
             }
-            Update::Answer { task, case, outcome } => {
+            Update::Answer { task, case, answer } => {
                 self.bar.inc(1);
-                self.waiting[task][case] = Some(outcome);
+                self.waiting[task][case] = Some(answer);
                 self.tell(Gaps::None)?;
             }
             Update::Closed(counters, leaks) => {
@@ -174,19 +162,19 @@ impl Hearing<'_> {
     }
 
     fn tell(&mut self, gaps: Gaps) -> Result<(), CliError> {
-        while let Some(outcomes) = self.waiting.get_mut(self.next.0) {
-            let Some(outcome) = outcomes.get_mut(self.next.1) else {
+        while let Some(answers) = self.waiting.get_mut(self.next.0) {
+            let Some(answer) = answers.get_mut(self.next.1) else {
                 self.next = (self.next.0 + 1, 0);
                 continue;
             };
-            let Some(outcome) = outcome.take() else {
+            let Some(answer) = answer.take() else {
                 if gaps == Gaps::None {
                     break;
                 }
                 self.next.1 += 1;
                 continue;
             };
-            let verdict = verdict(self.device, &self.tasks[self.next.0], self.next.1, outcome);
+            let verdict = self.tasks[self.next.0].verdict(self.device, self.next.1, answer);
             self.bar.suspend(|| self.say.verdict(verdict))?;
             self.next.1 += 1;
         }
@@ -207,18 +195,6 @@ impl Hearing<'_> {
             Some(counters) => self.say.write(&Line::Ledger { device, counters }),
             None => Ok(()),
         }
-    }
-}
-
-fn verdict(device: &str, task: &Task, case: usize, outcome: Outcome) -> Verdict {
-    Verdict {
-        device: device.to_owned(),
-        op: task.op.clone(),
-        variant: task.variant.clone(),
-        check: task.check,
-        case: task.case_id(case),
-        seed: task.cases[case].seed,
-        outcome,
     }
 }
 

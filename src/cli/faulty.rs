@@ -24,10 +24,12 @@ pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
         let mut campaign = Campaign::new(&faults, &checks, seed);
         let tasks = campaign.tasks().to_vec();
         let bar = progress(tasks.iter().map(|task| task.cases.len()).sum(), device);
-        pool(&choice, &options.on, None)?.run(&tasks, |update| {
-            if let Update::Answer { task, case, outcome } = update {
+        let mut pool = pool(&choice, &options.on, None)?;
+        pool.command.push("--lab".to_owned());
+        pool.run(&tasks, |update| {
+            if let Update::Answer { task, case, answer } = update {
                 bar.inc(1);
-                campaign.hear(task, case, outcome);
+                campaign.hear(task, case, answer.outcome);
             }
         })?;
         bar.finish_and_clear();

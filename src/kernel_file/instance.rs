@@ -10,7 +10,7 @@ use super::points::Point;
 use super::read::Read;
 use super::scope::Values;
 use super::truth::{OpDecl, TruthDecl};
-use super::types::{block_bytes, block_len, dtype_of, glsl_dtype_of, type_names};
+use super::types::{dtype_of, glsl_dtype_of, type_names};
 use crate::ops::{self, Pass, Plan, nearest, suggested};
 use crate::tensor::Dtype;
 
@@ -178,7 +178,7 @@ impl KernelFile {
                 return Err(self.text.wrong(*at, format!("no type `{name}`{near}; and {what}")));
             }
         };
-        let (block, bytes) = (block_len(dtype), block_bytes(dtype));
+        let (block, bytes) = (dtype.block_len() as u64, dtype.block_bytes() as u64);
         let len = decl.len.whole(&self.text, values, MAX_BYTES / bytes * block)?;
         if len % block != 0 {
             let what = format!("{len} elements are no multiple of {block}, the block of {dtype}");

@@ -28,7 +28,7 @@ const ORDERS: [(&str, Order); 2] = [("fixed", Order::Fixed), ("atomic", Order::A
 
 /// Whose truth and gradient are followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+enum Reading {
     Asked,
     /// A twin's own truth isn't looked at, so that files which name each other end.
     Twin,
@@ -43,17 +43,29 @@ fn load_as(path: &Path, environment: Environment<'_>, reading: Reading) -> Read<
     let unreadable = |reason| KernelFileError::Unreadable { path: shown.clone(), reason };
     let bytes = read(path, MAX_FILE_BYTES).map_err(unreadable)?;
     let body = String::from_utf8(bytes).map_err(|_| unreadable("not UTF-8 text".to_owned()))?;
-    let text = Text { shown: shown.clone(), body };
-    from_text(path, text, environment, reading)
+    parse_as(path, body, environment, reading)
 }
 
-/// The file of that path, whatever the disk holds there.
-pub(super) fn from_text(
+/// A text that isn't on disk, as if it were the file at `path`.
+pub(super) fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Read<KernelFile> {
+    parse_as(path, text.to_owned(), environment, Reading::Asked)
+}
+
+/// Whether a text in TOML is meant to be a kernel file, right or wrong.
+pub(super) fn is_meant(text: &str) -> bool {
+    DeTable::parse(text).is_ok_and(|root| {
+        let root = root.get_ref();
+        root.contains_key("version") && root.contains_key("kernel")
+    })
+}
+
+fn parse_as(
     path: &Path,
-    text: Text,
+    body: String,
     environment: Environment<'_>,
     reading: Reading,
 ) -> Read<KernelFile> {
+    let text = Text { shown: path.display().to_string(), body };
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut file = declarations(path, &text, Files { folder, environment }, reading)?;
     if let TruthDecl::File { path, .. } = &file.truth {

@@ -8,6 +8,14 @@ use super::scope::{Choice, Scope};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Point(pub(super) Vec<usize>);
 
+impl Point {
+    /// On how many axes two points of one file differ.
+    #[must_use]
+    pub fn distance(&self, other: &Self) -> usize {
+        self.0.iter().zip(&other.0).filter(|(a, b)| a != b).count()
+    }
+}
+
 /// The id of the only case of a file without shapes and lists.
 const ONLY: &str = "only";
 

@@ -5,7 +5,7 @@ use super::formula::Formula;
 use super::kernels::KernelDecl;
 use super::keys::{PUSH, STEP};
 use super::read::{Entry, Read, Table, Value, is_identifier};
-use super::types::{block_bytes, block_len, dtype_of, type_names};
+use super::types::{dtype_of, type_names};
 use crate::ops::{Socket, nearest, suggested};
 use crate::tensor::Dtype;
 
@@ -199,7 +199,7 @@ fn block(list: &[Value<'_>]) -> Read<Vec<BlockMember>> {
         let offset = table.need("offset")?;
         let offset_bytes: u32 = offset.integer_of("an offset in bytes")?;
         offset.within(u64::from(offset_bytes), MAX_PUSH_BYTES)?;
-        let end = |at: u32, dtype: Dtype| u64::from(at) + block_bytes(dtype);
+        let end = |at: u32, dtype: Dtype| u64::from(at) + dtype.block_bytes() as u64;
         let overlaps = |other: &&BlockMember| {
             u64::from(other.offset_bytes) < end(offset_bytes, dtype)
                 && u64::from(offset_bytes) < end(other.offset_bytes, other.dtype)
@@ -222,7 +222,7 @@ fn block(list: &[Value<'_>]) -> Read<Vec<BlockMember>> {
 fn push_dtype(table: &Table<'_>) -> Read<Dtype> {
     let value = table.need("type")?;
     let name = value.str()?;
-    dtype_of(name).filter(|dtype| block_len(*dtype) == 1).ok_or_else(|| {
+    dtype_of(name).filter(|dtype| dtype.block_len() == 1).ok_or_else(|| {
         value.wrong(format!(
             "no type of push constants `{name}`{}",
             suggested(&nearest(name, type_names()))

@@ -20,4 +20,4 @@ pub use regime::{Domain, Regime};
 pub use scalar::Scalar;
 pub use shuffled::{Order, Shuffled};
 pub use stream::Stream;
-pub use ulp::{F32_EPS, F32_MIN_NORMAL, next_after, ulp_of};
+pub use ulp::{F32_EPS, F32_MIN_NORMAL, max_finite, min_normal, next_after, ulp_of};

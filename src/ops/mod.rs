@@ -13,6 +13,7 @@ mod problem;
 mod push;
 mod record;
 mod reference;
+mod registry;
 mod rows;
 
 pub mod adamw;
@@ -48,6 +49,7 @@ pub use record::{
     Attribute, Dim, Example, Gradient, Op, Operand, Order, Pass, Property, Role, Variant,
 };
 pub use reference::{Formula, Reference};
+pub use registry::{Registry, RegistryError};
 
 /// Every op that comes with the lab, sorted by name.
 pub const ALL: &[&Op] = &[

@@ -52,7 +52,7 @@ pub struct Scratch {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Runs a kernel.
-    Dispatch(Dispatch),
+    Dispatch(Box<Dispatch>),
     /// Orders everything before it against everything behind it.
     Barrier,
     /// Writes a word over a whole buffer.
@@ -172,16 +172,14 @@ impl Dispatch {
         self
     }
 
-    /// Defines `ELEMENT` as the GLSL type that stores `dtype`; see glsl/include/element.glsl.
+    /// Defines `ELEMENT` as the GLSL type that stores `dtype`; see glsl/include/element.glsl. The
+    /// blocks of a quantised type are structures of the kernel's own: nothing is defined for them.
     #[must_use]
     pub fn element(self, dtype: Dtype) -> Self {
-        let name = match dtype {
-            Dtype::F32 => "float",
-            Dtype::F16 => "float16_t",
-            Dtype::U32 => "uint",
-            Dtype::I32 => "int",
-        };
-        self.define("ELEMENT", name)
+        match dtype.glsl() {
+            Some(name) => self.define("ELEMENT", name),
+            None => self,
+        }
     }
 
     /// Binds the GLSL buffer `glsl` to an operand or scratch of another name.
@@ -214,7 +212,7 @@ impl Plan {
     /// Adds a dispatch.
     #[must_use]
     pub fn then(mut self, dispatch: Dispatch) -> Self {
-        self.steps.push(Step::Dispatch(dispatch));
+        self.steps.push(Step::Dispatch(Box::new(dispatch)));
         self
     }
 

@@ -27,6 +27,7 @@ fn hand_worked_examples_pin_the_references() {
             dtype: op.dtypes[0],
             regime: Regime::Normal,
             seed: 0,
+            storage: Vec::new(),
         };
         let inputs: Vec<Vec<f64>> = example.inputs.iter().map(|x| x.to_vec()).collect();
         let got = op.reference.forward(&case.problem(op), &inputs);

@@ -9,12 +9,12 @@ use crate::memory::MemoryFinding;
 /// that is known.
 #[must_use]
 pub fn finding_text(verdict: &Verdict) -> String {
-    let Verdict { op, variant, check, device, case, outcome, .. } = verdict;
+    let Verdict { check, device, case, outcome, .. } = verdict;
     let body = match outcome {
         Outcome::Fail { finding } => finding.to_string(),
         other => other.to_string(),
     };
-    format!("{op}.{variant} {check} on {device}: {case}\n{body}")
+    format!("{} {check} on {device}: {case}\n{body}", verdict.target())
 }
 
 /// The same as one JSON object. `file` and the lines are null where no kernel is to blame.
@@ -35,7 +35,7 @@ pub fn finding_json(verdict: &Verdict) -> Value {
         "other_line": finding.and_then(|f| f.other_line),
         "message": message,
         "device": verdict.device,
-        "target": format!("{}.{}", verdict.op, verdict.variant),
+        "target": verdict.target(),
         "check": verdict.check,
         "case": verdict.case,
         "seed": verdict.seed,

@@ -9,4 +9,4 @@ mod protocol;
 pub use child::{ServeOptions, serve};
 pub use choice::{Choice, ChoiceError, choose, open_session};
 pub use pool::{Pool, PoolError, Update};
-pub use protocol::{Event, Failure, Task};
+pub use protocol::{Answer, Event, Failure, Task, Work};
