@@ -234,6 +234,14 @@ bind = { 0 = "y" }
 groups = [1]
 "#;
 
+/// Four lists of thirty: 810,000 cases, times the builds.
+const MANY: &str = concat!(
+    "n = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]\n",
+    "a = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]\n",
+    "b = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]\n",
+    "c = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]",
+);
+
 /// What is replaced by what.
 const MISTAKES: &[(&str, &str, &str)] = &[
     ("no TOML", "len = \"n\"\nrole = \"in\"", "len = \"n\nrole = \"in\""),
@@ -275,6 +283,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("unset variable", "file = \"scale.comp\"\nspec", "file = \"$VKLAB_UNSET/scale.comp\"\nspec"),
     ("twin of two dispatches", "version = 1", "version = 1\ntruth = { kernel = \"main\" }"),
     ("unknown target", "spec = { BM = 16 }", "spec = { BM = 16 }\ntarget = \"vulkan1.4\""),
+    ("too many cases", "n = [255, 1000]", MANY),
     ("listed twice", "n = [255, 1000]", "n = [255, 255]"),
 ];
 

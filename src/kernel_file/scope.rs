@@ -83,8 +83,10 @@ impl Choice {
 impl Variable {
     /// Whether it has the same values in another kernel.
     fn agrees(&self, other: &Self) -> bool {
-        let shown = |v: &Self| v.choices.iter().map(|c| c.shown().to_owned()).collect::<Vec<_>>();
-        self.is_list == other.is_list && shown(self) == shown(other)
+        let mut pairs = self.choices.iter().zip(&other.choices);
+        self.is_list == other.is_list
+            && self.choices.len() == other.choices.len()
+            && pairs.all(|(a, b)| a.shown() == b.shown())
     }
 
     pub(super) fn is_shape(&self) -> bool {

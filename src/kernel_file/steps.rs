@@ -10,7 +10,7 @@ use crate::ops::{Socket, nearest, suggested};
 use crate::tensor::Dtype;
 
 /// More than any device's push constants.
-const MAX_PUSH_BYTES: u64 = 1 << 16;
+const MAX_PUSH_BYTES: u64 = 1 << 12;
 
 /// A step of the file.
 #[derive(Clone, Debug)]
