@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -96,7 +97,10 @@ impl Files<'_> {
 /// The size of an ordinary file.
 pub(super) fn file_bytes(path: &Path) -> Result<u64, String> {
     let shown = path.display();
-    let about = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?;
+    let about = fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!("no file {shown}"),
+        _ => format!("{shown}: {error}"),
+    })?;
     if about.is_file() { Ok(about.len()) } else { Err(format!("{shown} is no file")) }
 }
 

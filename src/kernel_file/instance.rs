@@ -170,12 +170,12 @@ impl KernelFile {
         let (name, at) = &decl.dtype;
         let dtype = match (dtype_of(name), values.define(name)) {
             (Some(dtype), _) => dtype,
-            (None, Some(glsl)) => glsl_dtype_of(glsl).ok_or_else(|| {
+            (None, Ok(glsl)) => glsl_dtype_of(glsl).ok_or_else(|| {
                 self.text.wrong(*at, format!("`{name}` is `{glsl}`, which is no type here"))
             })?,
-            (None, None) => {
+            (None, Err(what)) => {
                 let near = suggested(&nearest(name, type_names()));
-                return Err(self.text.wrong(*at, format!("no type or define `{name}`{near}")));
+                return Err(self.text.wrong(*at, format!("no type `{name}`{near}; and {what}")));
             }
         };
         let (block, bytes) = (dtype.block_len() as u64, dtype.block_bytes() as u64);

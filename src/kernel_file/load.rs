@@ -17,10 +17,11 @@ use super::read::{Read, Table, Value};
 use super::scope::Scope;
 use super::steps::{Does, StepDecl, step};
 use super::truth::TruthDecl;
-use crate::ops::Order;
+use crate::ops::{Order, Pass};
 
 /// More than anybody writes by hand or by a script.
 const MAX_FILE_BYTES: u64 = 4 << 20;
+const MAX_STEPS: usize = 10_000;
 /// Shapes times builds; each is a case with a run of its own.
 const MAX_POINTS: usize = 1_000_000;
 
@@ -100,6 +101,9 @@ fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) ->
     }
     let mut steps: Vec<StepDecl> = Vec::new();
     for value in table.need("step")?.list("tables: [[step]]")? {
+        if steps.len() == MAX_STEPS {
+            return Err(value.wrong(format!("more than {MAX_STEPS} steps")));
+        }
         steps.push(step(value, &kernels, &buffers)?);
     }
     let truth = match table.entry("truth").filter(|_| reading == Reading::Asked) {
@@ -110,6 +114,12 @@ fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) ->
         None => Vec::new(),
         Some(entry) => vjp(&loader.files, &entry.value.table(entry.at, GRADIENT)?)?,
     };
+    if let Some(gradient) = table.entry("gradient").filter(|_| !vjp.is_empty()) {
+        let is_forward = matches!(&truth, TruthDecl::Op(op) if op.pass == Pass::Forward);
+        if !is_forward {
+            return Err(gradient.wrong("a gradient belongs to a truth with `op`, forward"));
+        }
+    }
     let subgroup_sizes = match table.entry("subgroup") {
         None => Vec::new(),
         Some(entry) => sizes(&entry.value.table(entry.at, SUBGROUP)?)?,
@@ -160,9 +170,12 @@ impl KernelFile {
     /// What stands in the file and is used by nothing, or names nothing.
     fn check_uses(&self) -> Read<()> {
         let text = &self.text;
-        if self.scope.point_count() > MAX_POINTS {
-            let count = self.scope.point_count();
-            return Err(text.wrong(0, format!("{count} cases; at most {MAX_POINTS} are possible")));
+        let count = self.scope.point_count();
+        if let Some(longest) = self.scope.axes.iter().max_by_key(|axis| axis.len)
+            && count > MAX_POINTS
+        {
+            let at = self.scope.variables[longest.variable].at;
+            return Err(text.wrong(at, format!("{count} cases; at most {MAX_POINTS} are possible")));
         }
         for formula in self.formulas() {
             self.scope.check(text, formula)?;

@@ -23,6 +23,9 @@ mod truth;
 mod twin;
 mod types;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 
 use buffers::BufferDecl;

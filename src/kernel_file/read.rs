@@ -10,6 +10,9 @@ use super::keys::Keys;
 use super::number::Number;
 use crate::ops::{nearest, suggested};
 
+/// It keeps what compares each with each from taking for ever.
+const MAX_ENTRIES: usize = 1000;
+
 pub(super) type Read<T> = Result<T, KernelFileError>;
 
 /// A value with its place.
@@ -173,6 +176,9 @@ impl<'d> Value<'d> {
     /// The entries of a table whose keys are names.
     pub(super) fn entries(self) -> Read<Vec<Entry<'d>>> {
         match self.inner.get_ref() {
+            DeValue::Table(table) if table.len() > MAX_ENTRIES => {
+                Err(self.wrong(format!("more than {MAX_ENTRIES} entries in one table")))
+            }
             DeValue::Table(table) => Ok(entries(self.text, table)),
             _ => self.wanted("a table"),
         }

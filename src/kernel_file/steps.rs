@@ -10,7 +10,7 @@ use crate::ops::{Socket, nearest, suggested};
 use crate::tensor::Dtype;
 
 /// More than any device's push constants.
-const MAX_PUSH_BYTES: u64 = 1 << 16;
+const MAX_PUSH_BYTES: u64 = 1 << 12;
 
 /// A step of the file.
 #[derive(Clone, Debug)]
@@ -199,10 +199,10 @@ fn block(list: &[Value<'_>]) -> Read<Vec<BlockMember>> {
         let offset = table.need("offset")?;
         let offset_bytes: u32 = offset.integer_of("an offset in bytes")?;
         offset.within(u64::from(offset_bytes), MAX_PUSH_BYTES)?;
-        let end = |at: u32, dtype: Dtype| at as usize + dtype.block_bytes();
+        let end = |at: u32, dtype: Dtype| u64::from(at) + dtype.block_bytes() as u64;
         let overlaps = |other: &&BlockMember| {
-            (other.offset_bytes as usize) < end(offset_bytes, dtype)
-                && (offset_bytes as usize) < end(other.offset_bytes, other.dtype)
+            u64::from(other.offset_bytes) < end(offset_bytes, dtype)
+                && u64::from(offset_bytes) < end(other.offset_bytes, other.dtype)
         };
         if let Some(other) = members.iter().find(overlaps) {
             let (at, of) = (other.offset_bytes, other.dtype);
@@ -222,7 +222,10 @@ fn block(list: &[Value<'_>]) -> Read<Vec<BlockMember>> {
 fn push_dtype(table: &Table<'_>) -> Read<Dtype> {
     let value = table.need("type")?;
     let name = value.str()?;
-    dtype_of(name).ok_or_else(|| {
-        value.wrong(format!("no type `{name}`{}", suggested(&nearest(name, type_names()))))
+    dtype_of(name).filter(|dtype| dtype.block_len() == 1).ok_or_else(|| {
+        value.wrong(format!(
+            "no type of push constants `{name}`{}",
+            suggested(&nearest(name, type_names()))
+        ))
     })
 }
