@@ -12,6 +12,7 @@ mod check;
 mod devices;
 mod explain;
 mod faulty;
+mod import;
 mod list;
 mod train;
 
@@ -24,6 +25,8 @@ use thiserror::Error;
 
 use crate::check::CheckError;
 use crate::device::DeviceError;
+use crate::glsl::GlslError;
+use crate::import::ImportError;
 use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::CaseError;
@@ -51,6 +54,10 @@ enum CliError {
     Pool(#[from] PoolError),
     #[error(transparent)]
     Check(#[from] CheckError),
+    #[error(transparent)]
+    Glsl(#[from] GlslError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
     #[error(transparent)]
     Swap(#[from] SwapError),
     #[error(transparent)]
@@ -94,6 +101,7 @@ fn dispatch(command: Command) -> Result<Ending, CliError> {
         Command::List { targets } => list::list(&targets),
         Command::Check(options) => check::check(&options),
         Command::Faulty(options) => faulty::faulty(&options),
+        Command::Import(options) => import::import(&options),
         Command::Train(options) => train::train(&options),
         Command::Explain { finding } => explain::explain(&finding),
         Command::Worker { device, validate, timeout, dump } => {
