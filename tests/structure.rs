@@ -15,7 +15,7 @@ const LAYERS: [&[&str]; 10] = [
     &["vulkan", "memory"],
     &["ops"],
     &["check"],
-    &["bench", "faulty", "model"],
+    &["bench", "faulty", "import", "model"],
     &["worker"],
     &["run"],
 ];

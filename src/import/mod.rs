@@ -134,7 +134,7 @@ pub struct Imported {
 /// what they name. Lines are taken as run in `run_in`, by default the folder of their list.
 ///
 /// # Errors
-/// An input that can't be read, or a compiler that is missing.
+/// An input that can't be read. A source that can't be read or compiled is a [`Failure`].
 pub fn import(
     inputs: &[PathBuf],
     run_in: Option<&Path>,

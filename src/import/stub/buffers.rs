@@ -181,7 +181,10 @@ fn declared(builds: &[Built], at: usize) -> String {
         Some(len) => format!("[{len}]"),
     };
     let stride = each(builds, |built| built.interface.bindings[at].stride_bytes.to_string());
-    text.push_str(&format!(" {}{len} in block {}", block.name, block.block));
+    // A module without names is an optimised one.
+    let named = |name: &str| if name.is_empty() { "?".to_owned() } else { name.to_owned() };
+    let (name, of) = (named(&block.name), named(&block.block));
+    text.push_str(&format!(" {name}{len} in block {of}"));
     text.push_str(&format!(", offset {}, stride {stride} bytes", block.offset_bytes));
     match block.descriptor_count {
         1 => {}

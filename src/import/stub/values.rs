@@ -108,7 +108,7 @@ mod tests {
             assert_eq!(read(&text).as_float(), Some(text.parse::<f64>().unwrap()), "{text}");
             assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits());
         }
-        assert_eq!(read(&shown(ElementType::F32, f32::NAN.to_bits())).is_float(), true);
+        assert!(read(&shown(ElementType::F32, f32::NAN.to_bits())).is_float());
         assert_eq!(shown(ElementType::F16, 0x3c00), "1.0");
     }
 }
