@@ -93,7 +93,9 @@ fn kernel_table(stub: &Stub, folder: &Path, kernel: &str, lines: &mut Vec<String
         .collect();
     let inline = format!("defines = {{ {} }}", defines.join(", "));
     if defines.is_empty() {
-    } else if inline.len() <= WIDTH {
+        return;
+    }
+    if inline.len() <= WIDTH {
         lines.push(inline);
     } else {
         lines.push(format!("[kernel.{kernel}.defines]"));
@@ -179,7 +181,9 @@ fn step_table(interface: &Interface, slots: &[Slot], kernel: &str, lines: &mut V
         !member.name.is_empty() && member.components == 1 && member.len.is_none()
     };
     if interface.push.is_empty() {
-    } else if interface.push.iter().all(plain) {
+        return;
+    }
+    if interface.push.iter().all(plain) {
         lines.push("[step.push]".to_owned());
         for member in &interface.push {
             let ty = glsl_name(member.ty, 1);
