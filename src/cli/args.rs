@@ -45,6 +45,8 @@ pub(super) enum Command {
         #[arg(value_name = "KIND|FINDING")]
         finding: String,
     },
+    /// Write stubs of kernel files for kernels that exist.
+    Import(ImportOptions),
     /// Ask the checks about kernels that are wrong on purpose, and print which check catches what.
     Faulty(FaultyOptions),
     /// Serve a parent over standard input and output.
@@ -105,6 +107,23 @@ impl CheckOptions {
     pub(super) const fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
     }
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ImportOptions {
+    /// Lists of glslc or glslangValidator command lines, `compile_commands.json`, folders of
+    /// .comp and .spv files, or single ones.
+    #[arg(required = true)]
+    pub(super) inputs: Vec<PathBuf>,
+    /// Folder for the stubs; a single one is printed if not given, several go to kernels/.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub(super) overwrite: bool,
+    /// Where the command lines were run; the folder of their list if not given.
+    #[arg(long, value_name = "DIR")]
+    pub(super) directory: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -12,6 +12,7 @@ mod check;
 mod devices;
 mod explain;
 mod faulty;
+mod import;
 mod list;
 mod lock;
 mod suite;
@@ -26,6 +27,8 @@ use thiserror::Error;
 
 use crate::check::CheckError;
 use crate::device::DeviceError;
+use crate::glsl::GlslError;
+use crate::import::ImportError;
 use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::{CaseError, Registry, RegistryError};
@@ -57,6 +60,10 @@ enum CliError {
     Pool(#[from] PoolError),
     #[error(transparent)]
     Check(#[from] CheckError),
+    #[error(transparent)]
+    Glsl(#[from] GlslError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
     #[error(transparent)]
     Swap(#[from] SwapError),
     #[error(transparent)]
@@ -109,6 +116,7 @@ fn dispatch(registry: &Registry, command: Command) -> Result<Ending, CliError> {
         Command::List { targets } => list::list(registry, &targets),
         Command::Check(options) => check::check(registry, &options),
         Command::Faulty(options) => faulty::faulty(&options),
+        Command::Import(options) => import::import(&options),
         Command::Train(options) => train::train(&options),
         Command::Explain { finding } => explain::explain(&finding),
         Command::Worker { device, validate, timeout, dump, lab } => {
