@@ -12,6 +12,7 @@ pub mod cli;
 pub mod device;
 pub mod faulty;
 pub mod glsl;
+pub mod import;
 pub mod kernel_file;
 pub mod memory;
 pub mod model;
@@ -25,4 +26,4 @@ pub mod tensor;
 pub mod vulkan;
 pub mod worker;
 
-pub use cli::main;
+pub use cli::{main, suite};

@@ -168,6 +168,7 @@ fn hear(pool: &Pool, tasks: &[Task]) -> Result<Heard, PoolError> {
             heard.ready += 1;
         }
         Update::Answer { task, case, answer } => heard.answers.push((task, case, answer.outcome)),
+        Update::Refused { message, .. } => panic!("{message}"),
         Update::Closed(counters, leaks) => {
             assert!(counters.allocations == 1 && leaks.is_empty());
             heard.closed += 1;

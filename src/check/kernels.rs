@@ -212,16 +212,17 @@ pub(super) fn bound_names<'b>(
         Socket::Named(name) => binding.name == *name,
         Socket::At { set, binding: number } => (binding.set, binding.binding) == (*set, *number),
     };
-    let extra = dispatch.renamed.iter().find(|(s, _)| !bindings.iter().any(|b| is_at(b, s)));
-    if let Some((socket, _)) = extra {
+    // A binding that the kernel doesn't declare is what a layout for several kernels has.
+    let named = dispatch.renamed.iter().filter_map(|(socket, _)| match socket {
+        Socket::Named(name) => Some(name),
+        Socket::At { .. } => None,
+    });
+    let mut extra = named.filter(|name| bindings.iter().all(|b| b.name != **name));
+    if let Some(name) = extra.next() {
         let known: Vec<String> =
             bindings.iter().map(|b| format!("{}.{} `{}`", b.set, b.binding, b.name)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let wanted = match socket {
-            Socket::Named(name) => format!("buffer `{name}`"),
-            Socket::At { set, binding } => format!("binding {set}.{binding}"),
-        };
-        return Err(mismatch(built, format!("no {wanted}; it has {}", listed(&known))));
+        return Err(mismatch(built, format!("no buffer `{name}`; it has {}", listed(&known))));
     }
     bindings
         .iter()

@@ -50,7 +50,7 @@ impl Staged {
         buffers: &BTreeMap<String, Placed>,
     ) -> Result<Self, CheckError> {
         let mut commands = Vec::with_capacity(plan.steps.len());
-        let mut order = Unordered::default();
+        let mut order = Unordered::new();
         for step in &plan.steps {
             commands.push(match step {
                 Step::Barrier => {
@@ -105,7 +105,7 @@ fn prepare(
     session: &mut Session,
     dispatch: &Dispatch,
     buffers: &BTreeMap<String, Placed>,
-    order: &mut Unordered,
+    order: &mut Unordered<Handle>,
 ) -> Result<Command, CheckError> {
     let built = session.kernels.build(&session.compiler, dispatch)?;
     let (mut bindings, mut uses) = (Vec::new(), Vec::new());
@@ -148,7 +148,7 @@ fn within(dispatch: &Dispatch, most: [u32; 3]) -> Result<(), CheckError> {
 }
 
 /// What a kernel says of itself; the plan's word for the same buffer covers all its kernels.
-const fn declared(access: spirv::Access) -> Access {
+pub(super) const fn declared(access: spirv::Access) -> Access {
     match access {
         spirv::Access::ReadOnly => Access::Read,
         spirv::Access::WriteOnly => Access::Write,

@@ -99,7 +99,7 @@ pub fn run(
             if smallest != *case {
                 finding.smallest = Some(smallest.id(subject.op));
             }
-            blame::blame(session, subject, &smallest, &mut finding);
+            blame::place(session, subject, &smallest, &mut finding);
             let target = format!("{}.{}", subject.op.name, subject.variant.name);
             let id = smallest.id(subject.op);
             finding.repeat = repeat(session, &target, check, &id, case.seed);

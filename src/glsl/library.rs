@@ -4,6 +4,7 @@ use super::{GlslError, Includes, Source};
 
 /// Every file of `glsl/include` by its name, sorted; a test holds the table to the folder.
 pub const LIBRARY: &[(&str, &str)] = &[
+    ("each.glsl", include_str!("../../glsl/include/each.glsl")),
     ("element.glsl", include_str!("../../glsl/include/element.glsl")),
     ("erf.glsl", include_str!("../../glsl/include/erf.glsl")),
     ("flat.glsl", include_str!("../../glsl/include/flat.glsl")),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
+use super::block::PushBlock;
 use super::code::Code;
 use super::push::{Push, PushValue};
 use crate::device::Limits;
@@ -158,6 +159,13 @@ impl Dispatch {
         self
     }
 
+    /// Pushes a structure as its bytes lie. It takes the place of members that were pushed by name.
+    #[must_use]
+    pub fn push_block(mut self, block: &impl PushBlock) -> Self {
+        self.push = Push::Block(block.members());
+        self
+    }
+
     /// Adds a specialization constant.
     #[must_use]
     pub fn spec(mut self, name: impl Into<Name>, value: impl Into<PushValue>) -> Self {
@@ -238,11 +246,11 @@ impl Plan {
     }
 }
 
-/// The text of a kernel of this repository's glsl folder, with the path that errors show.
+/// The text of a kernel of the calling crate's glsl folder, with the path that errors show.
 #[macro_export]
 macro_rules! kernel {
     ($path:literal) => {
-        $crate::glsl::Source::new(
+        $crate::glsl::Source::embedded(
             $path,
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/", $path)),
         )

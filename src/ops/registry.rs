@@ -65,10 +65,10 @@ impl Registry {
         Self { ops: ALL.to_vec(), includes: Texts::default() }
     }
 
-    /// The same with one more op.
+    /// The same with one more op, which is kept until the process ends.
     #[must_use]
-    pub fn op(mut self, op: &'static Op) -> Self {
-        self.ops.push(op);
+    pub fn op(mut self, op: Op) -> Self {
+        self.ops.push(Box::leak(Box::new(op)));
         self
     }
 
@@ -152,26 +152,25 @@ mod tests {
 
     #[test]
     fn the_labs_ops_are_sound_and_can_be_added_to() {
-        static OTHER: Op = Op { name: "other", ..add::OP };
-        let registry = Registry::lab().op(&OTHER);
+        let other = Op { name: "other", ..add::OP };
+        let registry = Registry::lab().op(other);
         assert_eq!(registry.validate(), Ok(()));
         assert!(registry.find("other", "naive").is_some() && registry.find_op("add").is_some());
-        assert!(Registry::new().op(&OTHER).find_op("add").is_none());
+        assert!(Registry::new().op(other).find_op("add").is_none());
     }
 
     #[test]
     fn what_would_confuse_a_check_is_refused() {
-        static BACKWARD_ONLY: Op = Op { variants: add::OP.variants.split_at(2).1, ..add::OP };
-        static NAIVE: Variant = add::OP.variants[0];
-        static TWICE: Op = Op { variants: &[NAIVE, NAIVE], ..add::OP };
-        static VALUELESS: Op =
-            Op { attributes: &[Attribute { name: "alpha", values: &[] }], ..scale::OP };
+        const NAIVE: Variant = add::OP.variants[0];
+        let backward_only = Op { variants: &add::OP.variants[2..], ..add::OP };
+        let repeated = Op { variants: &[NAIVE, NAIVE], ..add::OP };
+        let valueless = Op { attributes: &[Attribute { name: "alpha", values: &[] }], ..scale::OP };
         let of = |op| Registry::new().op(op).validate();
-        assert_eq!(of(&BACKWARD_ONLY), Err(RegistryError::NoForward { op: "add" }));
-        assert_eq!(of(&TWICE), Err(RegistryError::TwoVariants { op: "add", variant: "naive" }));
+        assert_eq!(of(backward_only), Err(RegistryError::NoForward { op: "add" }));
+        assert_eq!(of(repeated), Err(RegistryError::TwoVariants { op: "add", variant: "naive" }));
         let what = "value for attribute `alpha`".to_owned();
-        assert_eq!(of(&VALUELESS), Err(RegistryError::NoDefault { op: "scale", what }));
-        let twice = Registry::lab().op(&TWICE).validate();
+        assert_eq!(of(valueless), Err(RegistryError::NoDefault { op: "scale", what }));
+        let twice = Registry::lab().op(add::OP).validate();
         assert_eq!(twice, Err(RegistryError::TwoOps { op: "add" }));
         let twice = Registry::new().include("a.glsl", "").include("a.glsl", "").validate();
         assert_eq!(twice, Err(RegistryError::TwoIncludes { name: "a.glsl".to_owned() }));

@@ -48,11 +48,11 @@ pub fn serve(
     )?;
     for line in input.lines() {
         let task: Task = serde_json::from_str(&line?).map_err(io::Error::other)?;
-        if let Err(error) = work(&mut session, registry, &task, options.dump.as_deref(), &mut out)?
-        {
-            return failed(&mut out, &error);
+        match work(&mut session, registry, &task, options.dump.as_deref(), &mut out)? {
+            Ok(()) => say(&mut out, &Event::Finished)?,
+            Err(error) if error.is_of_device() => return failed(&mut out, &error),
+            Err(error) => say(&mut out, &Event::Refused { message: error.to_string() })?,
         }
-        say(&mut out, &Event::Finished)?;
     }
     let (counters, leaks) = session.into_ledger().close();
     say(&mut out, &Event::Closed { counters, leaks })

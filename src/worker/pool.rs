@@ -42,6 +42,13 @@ pub enum Update {
         /// What came of it.
         answer: Answer,
     },
+    /// The rest of a task can't be done.
+    Refused {
+        /// Index of the task.
+        task: usize,
+        /// The child's own words.
+        message: String,
+    },
     /// A child ended well.
     Closed(Counters, Vec<MemoryFinding>),
 }
@@ -140,6 +147,11 @@ impl Pool {
                     live = Some(child);
                     continue;
                 }
+                Ended::Refused(message) => {
+                    let _ = send.send(Ok(Update::Refused { task: index, message }));
+                    live = Some(child);
+                    continue;
+                }
                 Ended::Finished => Outcome::Crash { reason: LOST.to_owned() },
                 Ended::Failed(Failure::Error, message) => return Err(PoolError::Failed(message)),
                 Ended::Failed(Failure::Hang, reason) => Outcome::Hang { reason },
@@ -204,6 +216,7 @@ const LOST: &str = "its answer was lost; the driver may write to the standard ou
 
 enum Ended {
     Finished,
+    Refused(String),
     Failed(Failure, String),
     Silent,
     Died,
@@ -275,6 +288,7 @@ impl Live {
         loop {
             match self.events.recv_timeout(timeout) {
                 Ok(Event::Finished) => return Ended::Finished,
+                Ok(Event::Refused { message }) => return Ended::Refused(message),
                 Ok(Event::Failed { failure, message }) => return Ended::Failed(failure, message),
                 Ok(event) => hear(event),
                 Err(RecvTimeoutError::Timeout) => return Ended::Silent,

@@ -167,6 +167,11 @@ pub enum Event {
     },
     /// All cases of the task are done.
     Finished,
+    /// The rest of the task can't be done; the next one may well be.
+    Refused {
+        /// The error's text.
+        message: String,
+    },
     /// The child can't go on.
     Failed {
         /// Whose fault it is.

@@ -186,7 +186,7 @@ impl Foreign {
             _ => Ok(instance.plan),
         };
         if let Ok(plan) = plan {
-            blame::in_plan(session, &plan, finding);
+            blame::in_plan(session, &plan, None, finding);
         }
     }
 
