@@ -19,6 +19,8 @@ pub struct Session {
     /// The device went away during a case that already has its finding.
     pub(super) is_broken: bool,
     pub(super) messages: Vec<String>,
+    /// What the commands that repeat a finding begin with.
+    pub(super) program: String,
 }
 
 impl Session {
@@ -34,6 +36,7 @@ impl Session {
             proven: Proven::default(),
             is_broken: false,
             messages: Vec::new(),
+            program: "vklab".to_owned(),
         }
     }
 
@@ -45,6 +48,11 @@ impl Session {
     /// Lets every kernel include the files of `includes`, before those that come with the lab.
     pub fn add_includes(&mut self, includes: Box<dyn Includes>) {
         self.kernels.includes.push(includes);
+    }
+
+    /// Lets the commands that repeat a finding begin with this name instead of `vklab`.
+    pub fn set_program(&mut self, program: &str) {
+        program.clone_into(&mut self.program);
     }
 
     /// The error model in force.

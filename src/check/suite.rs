@@ -123,7 +123,8 @@ pub fn run(
 /// A line for a shell.
 fn repeat(session: &Session, subject: &Subject<'_>, check: Check, case: &Case) -> String {
     format!(
-        "vklab check {}.{} --only {check} --case {} --seed {} --device 'vk:{}'",
+        "{} check {}.{} --only {check} --case {} --seed {} --device 'vk:{}'",
+        session.program,
         subject.op.name,
         subject.variant.name,
         case.id(subject.op),

@@ -16,6 +16,7 @@ mod list;
 mod suite;
 mod train;
 
+use std::env;
 use std::fmt;
 use std::io::{self, Write};
 use std::process::{self, ExitCode};
@@ -85,6 +86,14 @@ pub fn main(registry: Registry) -> ExitCode {
     }
 }
 
+/// The name under which a person starts this program. A test binary runs under cargo, which says
+/// what the package is called.
+fn program() -> String {
+    let package = || env::var("CARGO_PKG_NAME").ok();
+    let file = || Some(env::current_exe().ok()?.file_stem()?.to_string_lossy().into_owned());
+    package().or_else(file).unwrap_or_else(|| "vklab".to_owned())
+}
+
 fn print_line(text: fmt::Arguments<'_>) {
     if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
         if error.kind() != io::ErrorKind::BrokenPipe {
@@ -107,7 +116,7 @@ fn dispatch(registry: &Registry, command: Command) -> Result<Ending, CliError> {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);
             let ledger = LedgerOptions { timeout: timeout.into(), ..LedgerOptions::default() };
-            let options = ServeOptions { choice, ledger, dump };
+            let options = ServeOptions { choice, ledger, program: program(), dump };
             let labs = Registry::lab();
             let registry = if lab { &labs } else { registry };
             serve(registry, &options, io::stdin().lock(), io::stdout().lock())?;
