@@ -37,7 +37,7 @@ fn asked(session: &mut Session, op: &'static Op) -> (Vec<String>, f64) {
                 Outcome::Pass { worst: passed } => worst = worst.max(passed),
                 Outcome::Unsupported { .. } => {}
                 bad => {
-                    failures.push(format!("{}.{} {}: {bad}", op.name, variant.name, case.id(op)))
+                    failures.push(format!("{}.{} {}: {bad}", op.name, variant.name, case.id(op)));
                 }
             }
         }

@@ -86,12 +86,14 @@ pub fn main(registry: Registry) -> ExitCode {
     }
 }
 
-/// The name under which a person starts this program. A test binary runs under cargo, which says
-/// what the package is called.
+/// The name under which a person starts this program. A test binary is none that a person starts;
+/// cargo, which starts it from its folder `deps`, says what the package is called.
 fn program() -> String {
-    let package = || env::var("CARGO_PKG_NAME").ok();
-    let file = || Some(env::current_exe().ok()?.file_stem()?.to_string_lossy().into_owned());
-    package().or_else(file).unwrap_or_else(|| "vklab".to_owned())
+    let file = env::current_exe().unwrap_or_default();
+    let is_test = file.parent().is_some_and(|folder| folder.ends_with("deps"));
+    let package = env::var("CARGO_PKG_NAME").ok().filter(|_| is_test);
+    let stem = || Some(file.file_stem()?.to_string_lossy().into_owned());
+    package.or_else(stem).unwrap_or_else(|| "vklab".to_owned())
 }
 
 fn print_line(text: fmt::Arguments<'_>) {

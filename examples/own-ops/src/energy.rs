@@ -21,10 +21,7 @@ pub const OP: Op = Op {
     dims: &[Dim::new("len", 256)],
     attributes: &[Attribute { name: "scale", values: &[0.5, -3.0] }],
     dtypes: &[Dtype::F32],
-    operands: &[
-        Operand::input("x", |p| vec![p.dim("len")]),
-        Operand::output("y", |_| vec![1]),
-    ],
+    operands: &[Operand::input("x", |p| vec![p.dim("len")]), Operand::output("y", |_| vec![1])],
     reference: &Energy,
     // (9 + 16) / 2.
     example: Example {

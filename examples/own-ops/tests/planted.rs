@@ -24,7 +24,13 @@ fn failure(session: &mut Session, subject: &Subject<'_>, check: Check) -> Option
 }
 
 /// The variant with one passage of one kernel replaced.
-fn planted(target: (&str, &str), path: &str, right: &str, wrong: &str, check: Check) -> Option<Kind> {
+fn planted(
+    target: (&str, &str),
+    path: &str,
+    right: &str,
+    wrong: &str,
+    check: Check,
+) -> Option<Kind> {
     let registry = own_ops::registry();
     let (op, variant) = registry.find(target.0, target.1).expect("a variant of this registry");
     let file = format!("{}/glsl/{path}", env!("CARGO_MANIFEST_DIR"));
@@ -71,7 +77,8 @@ fn a_dropped_bound() {
 fn a_span_for_one_workgroup_size_only() {
     let path = "energy/parts.comp";
     let right = "flat_workgroup() * WORKGROUP * SPAN;";
-    let kind = planted(("energy", "two_pass"), path, right, "flat_workgroup() * 256;", Check::Portability);
+    let kind =
+        planted(("energy", "two_pass"), path, right, "flat_workgroup() * 256;", Check::Portability);
     assert!(kind.is_some(), "other workgroup sizes see it");
 }
 
