@@ -160,7 +160,8 @@ pub(super) fn repeat(
         target.to_owned()
     };
     format!(
-        "vklab check {target} --only {check} --case {case} --seed {seed} --device 'vk:{}'",
+        "{} check {target} --only {check} --case {case} --seed {seed} --device 'vk:{}'",
+        session.program,
         session.info().name
     )
 }

@@ -281,6 +281,13 @@ fn dims(
         .collect()
 }
 
+/// A number as an extent. One that no buffer could have is none.
+fn whole(value: f64) -> Option<usize> {
+    let extents = 0.0..=f64::from(u32::MAX);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, in range")]
+    (value.fract() == 0.0 && extents.contains(&value)).then_some(value as usize)
+}
+
 fn attributes(foreign: &Foreign, op: &Op, truth: &OpTruth) -> Result<Vec<f64>, CheckError> {
     let mut attributes = op.default_attributes();
     for (name, value) in &truth.attributes {
