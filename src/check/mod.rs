@@ -34,6 +34,7 @@ mod staged;
 mod subject;
 mod suite;
 mod trial;
+mod unwritten;
 mod verdict;
 
 pub use calibrate::calibrate;
