@@ -77,8 +77,11 @@ pub fn pass_text(pass: &UnexpectedPass) -> String {
     let mut text = format!("{file}:{line} on {device}\n{kind}: {}\n", pass.message());
     for passed in pass.passed.iter().take(LISTED) {
         // Writing to a String can't fail.
-        let _ =
-            writeln!(text, "  passed    {} {}: {} cases", passed.target, passed.check, passed.cases);
+        let _ = writeln!(
+            text,
+            "  passed    {} {}: {} cases",
+            passed.target, passed.check, passed.cases
+        );
     }
     if pass.passed.len() > LISTED {
         let _ = writeln!(text, "  passed    and {} more", pass.passed.len() - LISTED);

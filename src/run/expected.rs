@@ -141,9 +141,9 @@ impl Standing<'_> {
     /// Lines that say `fail`, where all cases have an outcome and none fits. A device that could
     /// run no case says nothing about them.
     pub fn unmet(&self, cases: usize) -> impl Iterator<Item = &Expectation> {
-        let is_judged =
-            self.coverage == Coverage::Whole && self.answered == cases && self.ran > 0;
-        let is_met = |line: &Expectation| self.bad.iter().any(|(_, fits)| fits.contains(&line.line));
+        let is_judged = self.coverage == Coverage::Whole && self.answered == cases && self.ran > 0;
+        let is_met =
+            |line: &Expectation| self.bad.iter().any(|(_, fits)| fits.contains(&line.line));
         self.of(Mark::Fail).filter(move |line| is_judged && !is_met(line))
     }
 }

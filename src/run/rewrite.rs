@@ -38,9 +38,7 @@ impl Learned {
                 let reason = kept_reason.unwrap_or(&found);
                 let key = (&failures.device, &failures.target, failures.check, *kind);
                 let (device, target, check, kind) = key;
-                fresh
-                    .entry(key)
-                    .or_insert_with(|| fail_line(device, target, check, kind, reason));
+                fresh.entry(key).or_insert_with(|| fail_line(device, target, check, kind, reason));
             }
         }
         let kept = old.lines().iter().filter(|line| is_kept(line.line)).count();
@@ -61,7 +59,8 @@ fn days() -> u64 {
 
 /// The day in the Gregorian calendar, as `2026-11-30`.
 fn date(mut days: u64) -> String {
-    let is_leap = |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
     let mut year = 1970;
     while days >= 365 + u64::from(is_leap(year)) {
         days -= 365 + u64::from(is_leap(year));
@@ -87,7 +86,9 @@ mod tests {
     #[test]
     fn days_are_those_of_the_calendar() {
         let known = [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29")];
-        for (days, text) in known.into_iter().chain([(19_722, "2023-12-31"), (20_787, "2026-11-30")]) {
+        for (days, text) in
+            known.into_iter().chain([(19_722, "2023-12-31"), (20_787, "2026-11-30")])
+        {
             assert_eq!(date(days), text);
         }
     }
