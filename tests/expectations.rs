@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use quick_junit::{Report, TestCaseStatus};
 use serde_json::Value;
 use tempfile::TempDir;
+use vklab::run::Expectations;
 use vklab::vulkan::Validation;
 use vklab::worker::choose;
 
@@ -49,6 +50,7 @@ groups = ["ceil(n / 32)", 1, 1]
 [truth]
 op = "relu"
 map = { x = "x", y = "y" }
+dims = { len = "n" }
 "#;
 
 /// A project with a kernel that is wrong.
@@ -222,7 +224,7 @@ fn a_file_that_is_none_is_refused_before_the_work() {
     let unsorted = format!("skip * memory \"\" # b\n{FAIL}");
     for (lines, parts) in [
         (unsorted.as_str(), ["tests/expectations.txt:2:1: not sorted", "above line 1"]),
-        (FAIL.split(" #").next().expect("text"), [":1:65: the reason is missing", "#"]),
+        (FAIL.split(" #").next().expect("text"), [":1:64: the reason is missing", "#"]),
         (
             "fail * kernels/rleu.toml/forward \"x\" # y",
             [":1:8: ", "nearest: kernels/relu.toml/for"],
@@ -279,7 +281,15 @@ fn a_written_file_makes_the_next_run_clean_until_the_kernel_is_mended() {
 #[test]
 fn the_file_may_stand_elsewhere() {
     let project = Project::new().write("known.txt", FAIL);
-    let elsewhere = ["--only", "forward", "--expectations", "known.txt"];
-    ended(&project.check(&elsewhere), 0);
-    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/expectations.md").is_file());
+    ended(&project.check(&["--only", "forward", "--expectations", "known.txt"]), 0);
+    ended(&project.forward(), 1);
+}
+
+#[test]
+fn the_documented_lines_are_some() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/expectations.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let example = page.split("```").nth(1).and_then(|block| block.strip_prefix("text\n"));
+    let file = Expectations::parse(Path::new("example"), example.expect("an example"));
+    assert_eq!(file.expect("it reads").lines().len(), 4);
 }

@@ -40,7 +40,7 @@ fn finding(path: &Path, number: usize) -> Result<Ending, CliError> {
             verdict.is_finding().then(|| (finding_text(verdict), kind))
         }
         Line::Leak { device, leak } => Some((leak_text(device, leak), "leak")),
-        Line::UnexpectedPass(pass) => Some((pass_text(pass), UnexpectedPass::KIND)),
+        Line::UnexpectedPass { pass } => Some((pass_text(pass), UnexpectedPass::KIND)),
         _ => None,
     });
     let found: Vec<_> = found.collect();

@@ -126,7 +126,7 @@ impl Telling {
             Style::Text | Style::Json => {}
         }
         self.show(|| pass_text(&pass), || pass_json(&pass));
-        self.write(&Line::UnexpectedPass(Box::new(pass)))
+        self.write(&Line::UnexpectedPass { pass: Box::new(pass) })
     }
 
     /// What a target could not be asked. One message may stand for many.

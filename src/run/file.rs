@@ -59,7 +59,10 @@ pub enum Line {
     },
     /// A line of the expectations file that should go; a finding too.
     #[serde(rename = "unexpected-pass")]
-    UnexpectedPass(Box<UnexpectedPass>),
+    UnexpectedPass {
+        /// The line, its file and what passed.
+        pass: Box<UnexpectedPass>,
+    },
     /// The last line of a run that came to its end.
     End {
         /// Verdicts in the file.
