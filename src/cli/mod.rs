@@ -33,7 +33,8 @@ use crate::import::ImportError;
 use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::{CaseError, Registry, RegistryError};
-use crate::run::{ReadError, RunError, TargetsError};
+use crate::report::TellError;
+use crate::run::{ExpectationsError, MatchError, ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, LockError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
@@ -70,7 +71,11 @@ enum CliError {
     #[error(transparent)]
     Lock(#[from] LockError),
     #[error(transparent)]
-    Junit(#[from] quick_junit::SerializeError),
+    Tell(#[from] TellError),
+    #[error(transparent)]
+    Expectations(#[from] ExpectationsError),
+    #[error(transparent)]
+    Match(#[from] MatchError),
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
