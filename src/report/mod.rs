@@ -3,15 +3,22 @@
 mod catches;
 mod explain;
 mod finding;
+mod gather;
 mod github;
+mod insta;
 mod junit;
+mod outputs;
+mod snapshots;
 mod summary;
 mod wrap;
 
 pub use catches::Catches;
 pub use explain::{EXPLANATIONS, Explanation, explanation};
 pub use finding::{finding_json, finding_text, leak_json, leak_text};
+pub use gather::{DeviceOutputs, gather};
 pub use github::Annotations;
 pub use junit::Junit;
+pub use outputs::{Change, Class, Fingerprint, Key, Outputs};
+pub use snapshots::{Compared, SnapshotError, compare};
 pub use summary::Summary;
 pub use wrap::{WIDTH, wrapped};

@@ -10,4 +10,4 @@ pub use campaign::{Answer, Campaign, FailedTwin, Row};
 pub use file::{Line, RunError, RunFile, VERSION};
 pub use files::{FilesError, MOST_BUILDS, Matrices};
 pub use plan::{Shard, Targets, TargetsError, tasks};
-pub use read::{ReadError, read};
+pub use read::{PastRun, ReadError, read};
