@@ -64,9 +64,8 @@ pub fn gather(runs: &[PastRun]) -> Result<Vec<DeviceOutputs>, SnapshotError> {
 
 /// The device's name in small letters, without version numbers and what file systems refuse.
 fn file_stem(name: &str) -> String {
-    let is_version = |word: &&str| {
-        word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.')
-    };
+    let is_version =
+        |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
     let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let words = words.filter(|word| !is_version(word)).map(|word| word.trim_matches('.'));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

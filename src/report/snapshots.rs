@@ -56,7 +56,9 @@ pub enum SnapshotError {
         repeat: String,
     },
     /// Two results of one case on one driver.
-    #[error("{device}: {target} {check} {case} has other results in {path} than in the runs before")]
+    #[error(
+        "{device}: {target} {check} {case} has other results in {path} than in the runs before"
+    )]
     Disagree {
         /// The device's name.
         device: String,
