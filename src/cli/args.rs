@@ -48,6 +48,8 @@ pub(super) enum Command {
     },
     /// Write stubs of kernel files for kernels that exist.
     Import(ImportOptions),
+    /// Merge run files of any number of devices and machines.
+    Report(ReportOptions),
     /// Ask the checks about kernels that are wrong on purpose, and print which check catches what.
     Faulty(FaultyOptions),
     /// Serve a parent over standard input and output.
@@ -141,6 +143,27 @@ pub(super) struct ImportOptions {
     /// Where the command lines were run; the folder of their list if not given.
     #[arg(long, value_name = "DIR")]
     pub(super) directory: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ReportOptions {
+    /// What `vklab check --out` wrote.
+    #[arg(required = true, value_name = "RUN.jsonl")]
+    pub(super) runs: Vec<PathBuf>,
+    /// Compare what kernels wrote with the accepted snapshots of this folder, one file a device,
+    /// and leave what changed as pending snapshots for `cargo insta review`. `--snapshots` alone
+    /// means snapshots/outputs.
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "snapshots/outputs"
+    )]
+    pub(super) snapshots: Option<PathBuf>,
+    /// One JSON object a run file, a finding, a snapshot and a line that differs.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -15,6 +15,7 @@ mod faulty;
 mod import;
 mod list;
 mod lock;
+mod report;
 mod suite;
 mod train;
 
@@ -33,7 +34,7 @@ use crate::import::ImportError;
 use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::{CaseError, Registry, RegistryError};
-use crate::report::TellError;
+use crate::report::{SnapshotError, TellError};
 use crate::run::{ExpectationsError, MatchError, ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, LockError, PoolError, ServeOptions, choose, serve};
 
@@ -66,6 +67,8 @@ enum CliError {
     Glsl(#[from] GlslError),
     #[error(transparent)]
     Import(#[from] ImportError),
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
     #[error(transparent)]
     Swap(#[from] SwapError),
     #[error(transparent)]
@@ -133,6 +136,7 @@ fn dispatch(registry: &Registry, command: Command) -> Result<Ending, CliError> {
         Command::Check(options) => check::check(registry, &options),
         Command::Faulty(options) => faulty::faulty(&options),
         Command::Import(options) => import::import(&options),
+        Command::Report(options) => report::report(&options),
         Command::Train(options) => train::train(&options),
         Command::Explain { finding } => explain::explain(&finding),
         Command::Worker { device, validate, timeout, dump, lab } => {

@@ -17,5 +17,5 @@ pub use file::{Line, RunError, RunFile, VERSION};
 pub use files::{FilesError, MOST_BUILDS, Matrices};
 pub use in_order::{Gaps, InOrder};
 pub use plan::{Shard, Targets, TargetsError, tasks};
-pub use read::{ReadError, read};
+pub use read::{PastRun, ReadError, read};
 pub use rewrite::Rewritten;
