@@ -1,5 +1,6 @@
 //! Snapshots of outputs: one insta file a device, compared with what runs told.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -12,6 +13,7 @@ use thiserror::Error;
 use super::gather::{Data, DeviceOutputs};
 use super::insta::SnapshotFile;
 use super::outputs::{Change, Class, Outputs, by_class, counted};
+use super::wrap::wrapped;
 
 /// Why no snapshot could be made.
 #[derive(Debug, Error)]
@@ -136,6 +138,8 @@ fn read(path: &Path) -> Result<Option<SnapshotFile>, SnapshotError> {
     }
 }
 
+/// As wide as all texts; the table counts in other integers.
+const TABLE_WIDTH: u16 = 80;
 /// What an accepted file says of its driver.
 const DRIVER_VERSION: &str = "driver version";
 
@@ -164,18 +168,25 @@ fn file(
     let classes = by_class(changes);
     let classes = classes.iter().map(|(class, variants)| {
         let cases = variants.values().sum::<usize>();
-        let listed = match accepted {
-            // Everything is new in a first file.
-            None if *class == Class::New => format!("{cases} cases"),
-            _ => format!("{cases} cases: {}", counted(variants)),
-        };
-        (class.name().to_owned(), listed)
+        (class.name().to_owned(), format!("{cases} cases: {}", listed(accepted, *class, variants)))
     });
     SnapshotFile {
         source: "vklab report".to_owned(),
         description,
         info: facts.into_iter().chain(classes).collect(),
         contents: outputs.to_string(),
+    }
+}
+
+/// Variants of a class with their cases; only their number where everything is new.
+fn listed(
+    accepted: Option<&SnapshotFile>,
+    class: Class,
+    variants: &BTreeMap<&str, usize>,
+) -> String {
+    match (accepted, class) {
+        (None, Class::New) => format!("all of {} variants", variants.len()),
+        _ => counted(variants),
     }
 }
 
@@ -268,18 +279,19 @@ impl fmt::Display for Compared {
             let (asked, all) = (self.asked_count, self.target_count);
             writeln!(f, "  {asked} of {all} targets ran; the lines of the others stay")?;
         }
-        write!(f, "  {}", self.state())?;
+        write!(f, "  {}", wrapped(self.state().split(' '), 2, 2))?;
         let classes = by_class(&self.changes);
         if classes.is_empty() {
             return Ok(());
         }
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(80);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(TABLE_WIDTH);
         table.set_header(["class", "cases", "variants, with cases"]);
         for (class, variants) in &classes {
             let cases = variants.values().sum::<usize>().to_string();
-            table.add_row([class.name().to_owned(), cases, counted(variants)]);
+            let listed = listed(self.accepted.as_ref(), *class, variants);
+            table.add_row([class.name().to_owned(), cases, listed]);
         }
         write!(f, "\n\n{table}\n\nto look at them: cargo insta review")
     }
