@@ -15,16 +15,17 @@ use crate::ops::{Cases, Registry};
 use crate::report::{
     Annotations, Junit, Summary, finding_json, finding_text, leak_json, leak_text,
 };
-use crate::run::{Line, Matrices, RunFile, Targets, tasks};
+use crate::run::{Line, Matrices, RunFile, tasks};
 use crate::worker::{Answer, Choice, Pool, Task, Update, choose};
 
 use super::args::{CheckOptions, DeviceOptions, Format, validation};
 use super::lock::lock;
+use super::look::targets;
 use super::{CliError, Ending};
 
 pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Ending, CliError> {
     let matrices = if options.many_builds > 1 { Matrices::Unbounded } else { Matrices::Bounded };
-    let targets = Targets::parse(registry, &options.targets, matrices)?;
+    let targets = targets(registry, options, matrices)?;
     for (path, reason) in targets.left_out() {
         eprintln!("vklab: skipped {}: {reason}", path.display());
     }

@@ -291,6 +291,7 @@ pub(crate) fn kernel(name: &str) -> Kernel {
         bindings: Vec::new(),
         push_bytes: 0,
         spec: Vec::new(),
+        subgroup_size: None,
         capabilities: Vec::new(),
     }
 }

@@ -34,6 +34,10 @@ impl Question for Given<'_> {
         &[1]
     }
 
+    fn subgroup_sizes(&self) -> &[u32] {
+        self.foreign.file.subgroup_sizes()
+    }
+
     fn aliases(&self) -> &[(&'static str, &'static str)] {
         &[]
     }
@@ -84,6 +88,11 @@ impl Given<'_> {
         });
         Ok(outputs.collect())
     }
+}
+
+/// What two runs of one kernel may differ by where nothing says what is right.
+pub(in super::super) fn usual(name: &str, tensor: &Tensor) -> Expected {
+    Tolerance::usual(tensor).around(name, tensor)
 }
 
 /// `|got - want| <= atol + rtol |want|`.
@@ -193,10 +202,7 @@ pub(super) fn place(foreign: &Foreign, buffer: &Buffer) -> Place {
         shares: buffer.alias.clone(),
         before_bytes: buffer.offset_bytes.unwrap_or(0),
         is_partial: buffer.unwritten || buffer.role == BufferRole::Scratch,
-        site: Some(Site {
-            file: foreign.file.path().display().to_string().into(),
-            line: buffer.line,
-        }),
+        site: Some(Site { file: foreign.shown().into(), line: buffer.line }),
     }
 }
 
