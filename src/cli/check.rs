@@ -40,6 +40,9 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
             format!("{} asks nothing of these targets; see `vklab list`", names.join(", "));
         return Err(CliError::Usage(message));
     }
+    if tasks.is_empty() {
+        eprintln!("vklab: nothing was checked: every kernel file was skipped");
+    }
     if let Some(shard) = options.shard {
         tasks = shard.of(tasks);
     }

@@ -1,5 +1,6 @@
 //! A kernel file on the data that it describes itself.
 
+use crate::device::Limits;
 use crate::kernel_file::{Buffer, BufferRole, Expect, Init, Instance, Truth, Want};
 use crate::memory::Site;
 use crate::numeric::Stream;
@@ -157,6 +158,18 @@ pub(super) fn with_scratch(mut plan: Plan, buffers: &[Buffer]) -> Plan {
         len: buffer.len,
     }));
     plan
+}
+
+/// A buffer that the device can't allocate or bind as a whole, with the numbers.
+pub(super) fn too_large(instance: &Instance, limits: &Limits) -> Option<String> {
+    let most = limits.storage_range_bytes.min(limits.allocation_bytes);
+    let bytes = |buffer: &Buffer| match buffer.dtype.bytes_for(buffer.len) {
+        Some(bytes) => u64::try_from(bytes).unwrap_or(u64::MAX),
+        None => u64::MAX,
+    };
+    let buffer = instance.buffers.iter().find(|buffer| bytes(buffer) > most)?;
+    let (name, bytes) = (&buffer.name, bytes(buffer));
+    Some(format!("buffer `{name}` is {bytes} bytes, the device has at most {most} in one binding"))
 }
 
 /// An offset that the device can't bind is unsupported, with the number.

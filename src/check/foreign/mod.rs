@@ -168,6 +168,10 @@ impl Foreign {
         case: &FileCase,
     ) -> Result<Outcome, CheckError> {
         let instance = self.instance(case)?;
+        // Before the data are made, which may be more than this machine can hold.
+        if let Some(reason) = given::too_large(&instance, &session.info().limits) {
+            return Ok(Outcome::Unsupported { reason });
+        }
         match (self.op, &instance.truth) {
             (Some(op), Truth::Op(_)) => {
                 let (own, case) = own::view(self, &instance, case)?;
