@@ -9,6 +9,7 @@ use std::path::Path;
 use fake_device::{FakeDevice, Sizes};
 use tempfile::TempDir;
 use vklab::check::{Check, Effort, Foreign, Kind, Outcome, Session};
+use vklab::device::{Device, DeviceInfo};
 use vklab::glsl::{Compiler, CompilerOptions};
 use vklab::kernel_file::KernelFile;
 use vklab::memory::LedgerOptions;
@@ -147,4 +148,22 @@ fn a_device_that_lets_nobody_choose_runs_at_its_own_size() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+#[test]
+fn a_device_in_an_older_run_file_still_reads() {
+    let device = FakeDevice::new().with_subgroup_sizes(4, 16, &Sizes::default());
+    let mut json = serde_json::to_value(device.info()).expect("JSON");
+    for (table, key) in [
+        ("limits", "subgroup_size_min"),
+        ("limits", "subgroup_size_max"),
+        ("limits", "workgroup_subgroups"),
+        ("features", "subgroup_size_control"),
+    ] {
+        let removed = json[table].as_object_mut().expect("a table").remove(key);
+        assert!(removed.is_some(), "{key}");
+    }
+    let info: DeviceInfo = serde_json::from_value(json).expect("it reads");
+    assert_eq!(info.limits.subgroup_size, 4);
+    assert_eq!(info.subgroup_sizes().count(), 0);
 }
