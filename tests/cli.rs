@@ -266,8 +266,10 @@ fn a_finding_of_a_run_file_is_explained_in_full() {
 
     fs::write(&path, lines[0].replace(r#""version":1"#, r#""version":99"#)).expect("written");
     refused(&run(&["explain", &format!("{path}:1")]), &["version 99"]);
-    fs::write(&path, format!("{}\n{{\"line\":\"verd", lines[0])).expect("written");
+    fs::write(&path, format!("{}\n{{\"line\":\"verd\n", lines[0])).expect("written");
     refused(&run(&["explain", &format!("{path}:1")]), &[":2: no line of a run file"]);
+    fs::write(&path, format!("{}\n{{\"line\":\"verd", lines.join("\n"))).expect("written");
+    assert_eq!(run(&["explain", &format!("{path}:1")]).status.code(), Some(0), "a torn end");
 }
 
 /// A run with one hang: no worker answers within a nanosecond.

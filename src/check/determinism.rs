@@ -17,7 +17,7 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
     let setting = Setting::first(question);
     let first = put(session, question, &trial.slots, &setting)?;
     if trial.expected.is_empty() {
-        session.output = Some(Output::new(&trial, &first));
+        session.output = Some(Output::new(&trial, &first, question.order()));
     }
     // The second run finds other poison, so that a result which depends on it differs.
     let again = Setting { poison: Poison::Huge, ..setting };

@@ -12,6 +12,6 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
     let trial = question.trial(session)?;
     let setting = Setting::first(question);
     let executed = put(session, question, &trial.slots, &setting)?;
-    session.output = Some(Output::new(&trial, &executed));
+    session.output = Some(Output::new(&trial, &executed, question.order()));
     Ok(describe::judge(question.pass(), &trial, &executed))
 }

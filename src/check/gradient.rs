@@ -88,7 +88,8 @@ impl Chain<'_, '_> {
             let trial = self.trial(cotangent, Prefill::Zeros);
             let executed = self.run(&trial, Poison::Nan)?;
             if cotangent == COTANGENTS[0] {
-                self.session.output = Some(Output::new(&trial, &executed));
+                let order = self.subject.variant.order;
+                self.session.output = Some(Output::new(&trial, &executed, order));
             }
             match describe::judge(self.subject.variant.pass, &trial, &executed) {
                 Outcome::Pass { worst } => self.worst = self.worst.max(worst),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::ops::Order;
 use crate::tensor::{Tensor, unravel};
 
 use super::execute::Executed;
@@ -25,12 +26,16 @@ pub struct Output {
     pub at: Option<String>,
     /// The first, the middle and the last element of the first buffer.
     pub samples: Vec<String>,
+    /// Float atomics added in the order in which invocations happened to run: another run may
+    /// give other bits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub any_order: bool,
 }
 
 impl Output {
     /// The fingerprint of a run.
     #[must_use]
-    pub(super) fn new(trial: &Trial, executed: &Executed) -> Self {
+    pub(super) fn new(trial: &Trial, executed: &Executed, order: Order) -> Self {
         let before =
             trial.slots.iter().filter_map(|s| Some((s.name.as_str(), s.contents.as_ref()?)));
         let after = executed.written.iter().map(|(name, tensor)| (name.as_str(), tensor));
@@ -45,6 +50,7 @@ impl Output {
                 .and_then(|expected| executed.written.get(&expected.name))
                 .or(executed.written.values().next())
                 .map_or_else(Vec::new, samples),
+            any_order: order == Order::Atomic,
         };
         for expected in &trial.expected {
             let Some(got) = executed.written.get(&expected.name) else { continue };

@@ -141,7 +141,13 @@ pub(super) fn reduced<C: Clone + PartialEq>(
         }
     });
     match last {
-        Some((found, smaller)) if found == smallest => (smallest, smaller),
+        Some((found, mut smaller)) if found == smallest => {
+            // A pattern needs elements: one alone has no common factor.
+            if smaller.causes.is_empty() {
+                smaller.causes = first.causes;
+            }
+            (smallest, smaller)
+        }
         _ => (case.clone(), first),
     }
 }
@@ -154,9 +160,9 @@ pub(super) fn repeat(
     case: &str,
     seed: u64,
 ) -> String {
-    let case = shell_word(case);
+    let (case, program) = (shell_word(case), &session.program);
     let device = shell_word(&format!("vk:{}", session.info().name));
-    format!("vklab check {target} --only {check} --case {case} --seed {seed} --device {device}")
+    format!("{program} check {target} --only {check} --case {case} --seed {seed} --device {device}")
 }
 
 /// One check of a subject in one case, without more ado.

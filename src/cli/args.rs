@@ -8,7 +8,8 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::check::Check;
 use crate::ops::Cases;
-use crate::run::Shard;
+use crate::report::Style;
+use crate::run::{Coverage, Shard};
 use crate::vulkan::Validation;
 use crate::worker::Locking;
 
@@ -48,6 +49,8 @@ pub(super) enum Command {
     },
     /// Write stubs of kernel files for kernels that exist.
     Import(ImportOptions),
+    /// Merge run files of any number of devices and machines.
+    Report(ReportOptions),
     /// Ask the checks about kernels that are wrong on purpose, and print which check catches what.
     Faulty(FaultyOptions),
     /// Serve a parent over standard input and output.
@@ -94,6 +97,12 @@ pub(super) struct CheckOptions {
     /// Write everything learned to this file, as JSON Lines.
     #[arg(long, value_name = "RUN.jsonl")]
     pub(super) out: Option<PathBuf>,
+    /// Known findings; tests/expectations.txt, if it is there and nothing is given.
+    #[arg(long, value_name = "FILE")]
+    pub(super) expectations: Option<PathBuf>,
+    /// Make the expectations file fit this run, and end as if it had.
+    #[arg(long)]
+    pub(super) write_expectations: bool,
     /// How findings are printed.
     #[arg(long, default_value = "text")]
     format: Format,
@@ -108,8 +117,18 @@ pub(super) struct CheckOptions {
 }
 
 impl CheckOptions {
-    pub(super) const fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
+    pub(super) const fn style(&self) -> Style {
+        match self.format {
+            _ if self.json => Style::Json,
+            Format::Text => Style::Text,
+            Format::Json => Style::Json,
+            Format::Github => Style::Github,
+            Format::Junit => Style::Junit,
+        }
+    }
+
+    pub(super) const fn coverage(&self) -> Coverage {
+        if self.case.is_some() { Coverage::OneCase } else { Coverage::Whole }
     }
 }
 
@@ -128,6 +147,27 @@ pub(super) struct ImportOptions {
     /// Where the command lines were run; the folder of their list if not given.
     #[arg(long, value_name = "DIR")]
     pub(super) directory: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ReportOptions {
+    /// What `vklab check --out` wrote.
+    #[arg(required = true, value_name = "RUN.jsonl")]
+    pub(super) runs: Vec<PathBuf>,
+    /// Compare what kernels wrote with the accepted snapshots of this folder, one file a device,
+    /// and leave what changed as pending snapshots for `cargo insta review`. `--snapshots` alone
+    /// means snapshots/outputs.
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "snapshots/outputs"
+    )]
+    pub(super) snapshots: Option<PathBuf>,
+    /// One JSON object a run file, a finding, a snapshot and a line that differs.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -272,9 +312,9 @@ impl From<LockName> for Locking {
     }
 }
 
-/// How findings are printed.
+/// [`Style`] as a value of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+enum Format {
     /// For people, with a summary.
     Text,
     /// One JSON object a finding.

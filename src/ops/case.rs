@@ -19,6 +19,17 @@ pub enum Cases {
     Full,
 }
 
+impl Cases {
+    /// The name on the command line and in run files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+}
+
 /// Values for an op's dimensions and attributes, a storage type, a regime and a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {

@@ -3,15 +3,26 @@
 mod catches;
 mod explain;
 mod finding;
+mod gather;
 mod github;
+mod hearing;
+mod insta;
 mod junit;
+mod outputs;
+mod snapshots;
 mod summary;
+mod telling;
 mod wrap;
 
 pub use catches::Catches;
 pub use explain::{EXPLANATIONS, Explanation, explanation};
-pub use finding::{finding_json, finding_text, leak_json, leak_text};
+pub use finding::{finding_json, finding_text, leak_json, leak_text, pass_json, pass_text};
+pub use gather::{DeviceOutputs, gather};
 pub use github::Annotations;
+pub use hearing::{Hearing, Stale};
 pub use junit::Junit;
+pub use outputs::{Change, Class, Fingerprint, Key, Outputs};
+pub use snapshots::{Compared, SnapshotError, compare};
 pub use summary::Summary;
+pub use telling::{Style, TellError, Telling, Told};
 pub use wrap::{WIDTH, wrapped};
