@@ -40,7 +40,13 @@ fn slots(output: Dtype) -> Vec<Slot> {
 }
 
 fn setting() -> Setting {
-    Setting { workgroup: 32, poison: Poison::Nan, offset_steps: 0, alias: None }
+    Setting {
+        workgroup: 32,
+        poison: Poison::Nan,
+        offset_steps: 0,
+        alias: None,
+        subgroup_size: None,
+    }
 }
 
 #[test]

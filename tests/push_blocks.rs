@@ -100,7 +100,13 @@ fn pushed(
 ) -> Result<Tensor, CheckError> {
     let source = Source::new("pushed/numbers.comp", kernel.to_owned());
     let plan = Plan::one(Dispatch::new(source).push_block(block));
-    let setting = Setting { workgroup: 1, poison: Poison::Nan, offset_steps: 0, alias: None };
+    let setting = Setting {
+        workgroup: 1,
+        poison: Poison::Nan,
+        offset_steps: 0,
+        alias: None,
+        subgroup_size: None,
+    };
     let mut ran = run_plan(session, &plan, &[Slot::output("y", Dtype::F32, vec![7])], &setting)?;
     Ok(ran.written.remove("y").expect("it is written"))
 }

@@ -29,6 +29,7 @@ impl Lab {
             bindings: vec![(0, 0), (0, 1)],
             push_bytes: u32::try_from(work.push.len())?,
             spec: Vec::new(),
+            subgroup_size: None,
             capabilities: Vec::new(),
         })?;
         let buffers = (0..BUFFERS)

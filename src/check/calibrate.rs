@@ -45,7 +45,13 @@ fn measure(session: &mut Session, builtin: Builtin) -> Result<(f64, f64), CheckE
         .define("FUNCTION", function(builtin))
         .invocations(POINTS, &target)
         .push("len", POINTS);
-    let setting = Setting { workgroup: 64, poison: Poison::Nan, offset_steps: 0, alias: None };
+    let setting = Setting {
+        workgroup: 64,
+        poison: Poison::Nan,
+        offset_steps: 0,
+        alias: None,
+        subgroup_size: None,
+    };
     let executed = run_plan(session, &Plan::one(dispatch), &slots, &setting)?;
     let got = executed.written["y"].values();
     let (mut worst, mut at) = (0.0, 0.0);

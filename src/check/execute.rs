@@ -115,6 +115,8 @@ pub struct Setting {
     pub offset_steps: u64,
     /// An input and the output that shares its memory.
     pub alias: Option<(&'static str, &'static str)>,
+    /// The subgroup size that every kernel must run at; the driver's choice if there is none.
+    pub subgroup_size: Option<u32>,
 }
 
 impl Setting {
@@ -131,7 +133,7 @@ impl Setting {
     }
 
     const fn at(workgroup: u32) -> Self {
-        Self { workgroup, poison: Poison::Nan, offset_steps: 0, alias: None }
+        Self { workgroup, poison: Poison::Nan, offset_steps: 0, alias: None, subgroup_size: None }
     }
 }
 
@@ -158,7 +160,8 @@ pub(super) fn put(
     slots: &[Slot],
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
-    let limits = session.info().limits;
+    let mut limits = session.info().limits;
+    limits.subgroup_size = setting.subgroup_size.unwrap_or(limits.subgroup_size);
     let plan = question.plan(&Target { limits: &limits, workgroup: setting.workgroup })?;
     let executed = run_plan(session, &plan, slots, setting)?;
     session.messages.extend(executed.messages.iter().cloned());
@@ -283,7 +286,7 @@ fn record_and_wait(
     handles: &BTreeMap<String, Placed>,
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
-    let staged = Staged::new(session, plan, handles)?;
+    let staged = Staged::at(session, plan, handles, setting.subgroup_size)?;
     let mut recorder = session.ledger.recorder();
     for slot in slots {
         if let Some(tensor) = &slot.contents

@@ -31,7 +31,7 @@ pub(super) struct Kernels {
     /// Files that every kernel may include, besides those of its own folders and the lab's.
     pub(super) includes: Vec<Box<dyn Includes>>,
     built: HashMap<Key, Rc<Built>>,
-    loaded: HashMap<(Key, Vec<SpecValue>), KernelId>,
+    loaded: HashMap<(Key, Vec<SpecValue>, Option<u32>), KernelId>,
 }
 
 impl Kernels {
@@ -88,13 +88,14 @@ impl Kernels {
         ledger: &mut Ledger,
         built: &Built,
         dispatch: &Dispatch,
+        subgroup_size: Option<u32>,
     ) -> Result<KernelId, CheckError> {
         let spec = specialization(built, dispatch)?;
-        let key = (key(dispatch), spec.clone());
+        let key = (key(dispatch), spec.clone(), subgroup_size);
         if let Some(id) = self.loaded.get(&key) {
             return Ok(*id);
         }
-        fits(ledger, built, &spec)?;
+        fits(ledger, built, &spec, subgroup_size)?;
         let mut bindings: Vec<(u32, u32)> =
             built.interface.bindings.iter().map(|b| (b.set, b.binding)).collect();
         bindings.dedup();
@@ -106,6 +107,7 @@ impl Kernels {
             bindings,
             push_bytes: built.interface.push_bytes.next_multiple_of(4),
             spec,
+            subgroup_size,
             capabilities: built.interface.capabilities.clone(),
         })?;
         self.loaded.insert(key, id);
@@ -123,7 +125,12 @@ fn mismatch(built: &Built, what: String) -> CheckError {
 }
 
 /// A workgroup or its shared memory that exceeds the device's limits is unsupported, with numbers.
-fn fits(ledger: &Ledger, built: &Built, spec: &[SpecValue]) -> Result<(), CheckError> {
+fn fits(
+    ledger: &Ledger,
+    built: &Built,
+    spec: &[SpecValue],
+    subgroup_size: Option<u32>,
+) -> Result<(), CheckError> {
     let limits = ledger.device().info().limits;
     let values: Vec<(u32, u32)> = spec.iter().map(|s| (s.id, s.bits)).collect();
     let size = built.interface.local_size_with(&values);
@@ -132,6 +139,15 @@ fn fits(ledger: &Ledger, built: &Built, spec: &[SpecValue]) -> Result<(), CheckE
         return Err(CheckError::Unsupported(format!(
             "{}: workgroup of {invocations} invocations, the device has {}",
             built.name, limits.workgroup_invocations
+        )));
+    }
+    let most = limits.workgroup_subgroups;
+    if let Some(size) = subgroup_size
+        && invocations > u64::from(size) * u64::from(most)
+    {
+        return Err(CheckError::Unsupported(format!(
+            "{}: workgroup of {invocations} invocations in subgroups of {size}, the device has {most} subgroups",
+            built.name
         )));
     }
     let shared = spirv::reflect_with(&built.modules.debug, &values)

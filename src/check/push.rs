@@ -32,24 +32,15 @@ fn named(
     given: &[(Name, PushValue)],
     block: &mut [u8],
 ) -> Result<(), String> {
-    let table = || {
-        let names = given.iter().map(|(name, value)| format!("{name} = {}", shown(value)));
-        let mut text = "the kernel declares".to_owned();
-        for member in declared {
-            let _ = write!(text, "\n  {:>4}  {} {}", member.offset, typed(member), member.name);
-        }
-        let names: Vec<String> = names.collect();
-        let _ = write!(text, "\nand is given: {}", listed(&names));
-        text
-    };
+    let table = || by_name(declared, given);
     if let Some((extra, _)) =
         given.iter().find(|(name, _)| declared.iter().all(|m| m.name != *name))
     {
-        return Err(format!("no push constant `{extra}`; {}", table()));
+        return Err(format!("no push constant `{extra}`\n{}", table()));
     }
     for member in declared {
         let Some((_, value)) = given.iter().find(|(name, _)| *name == member.name) else {
-            return Err(format!("push constant `{}` is not given; {}", member.name, table()));
+            return Err(format!("push constant `{}` is not given\n{}", member.name, table()));
         };
         let bytes = stored(member, value).map_err(|what| {
             format!("push constant `{}` is a {}, and {what}", member.name, typed(member))
@@ -157,6 +148,22 @@ fn interchangeable(a: Dtype, b: Dtype) -> bool {
     a == b || (a.is_integer() && b.is_integer() && a.block_bytes() == b.block_bytes())
 }
 
+/// The declared members beside the given ones of their names.
+fn by_name(declared: &[PushMember], given: &[(Name, PushValue)]) -> String {
+    let mut text = format!("  {:>6}  {:<28}  {}", "offset", "kernel", "given");
+    for member in declared {
+        let value = given.iter().find(|(name, _)| *name == member.name);
+        let value =
+            value.map_or_else(|| "-".to_owned(), |(name, v)| format!("{name} = {}", shown(v)));
+        let kernel = format!("{} {}", typed(member), member.name);
+        let _ = write!(text, "\n  {:>6}  {kernel:<28}  {value}", member.offset);
+    }
+    for (name, value) in given.iter().filter(|(name, _)| declared.iter().all(|m| m.name != *name)) {
+        let _ = write!(text, "\n  {:>6}  {:<28}  {name} = {}", "-", "-", shown(value));
+    }
+    text
+}
+
 fn side_by_side(declared: &[Declared], given: &[HostMember]) -> String {
     let mut offsets: Vec<u32> = declared.iter().map(|d| d.offset).collect();
     offsets.extend(given.iter().map(|g| g.offset_bytes));
@@ -219,8 +226,4 @@ fn shown(value: &PushValue) -> String {
             values => format!("{values:?}"),
         },
     }
-}
-
-fn listed(names: &[String]) -> String {
-    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }

@@ -2,6 +2,7 @@
 
 use crate::ops::{Case, Order, Pass, Plan, Target, Unsupported};
 
+use super::foreign::Own;
 use super::subject::Subject;
 use super::trial::Trial;
 use super::{CheckError, Session};
@@ -16,6 +17,9 @@ pub(super) trait Question {
 
     /// Workgroup sizes that its plans can be made for, the default first.
     fn workgroups(&self) -> &[u32];
+
+    /// Subgroup sizes to run at; none stands for what the device offers.
+    fn subgroup_sizes(&self) -> &[u32];
 
     /// Pairs (input, output) that may share memory.
     fn aliases(&self) -> &[(&'static str, &'static str)];
@@ -50,6 +54,10 @@ impl Question for Asked<'_> {
 
     fn workgroups(&self) -> &[u32] {
         self.subject.variant.workgroups
+    }
+
+    fn subgroup_sizes(&self) -> &[u32] {
+        self.subject.own.map_or(&[], Own::subgroup_sizes)
     }
 
     fn aliases(&self) -> &[(&'static str, &'static str)] {

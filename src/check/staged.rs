@@ -1,6 +1,7 @@
 //! A plan on buffers that exist: kernels loaded and bindings matched, ready to be recorded.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::device::KernelId;
 use crate::memory::{self, Access, Bound, Handle, Recorder};
@@ -8,7 +9,7 @@ use crate::ops::{Dispatch, Plan, Step};
 use crate::spirv;
 use crate::tensor::Dtype;
 
-use super::kernels::{bound_names, check_type, push_block, unknown_buffer};
+use super::kernels::{Built, bound_names, check_type, push_block, unknown_buffer};
 use super::order::Unordered;
 use super::{CheckError, Session};
 
@@ -49,6 +50,16 @@ impl Staged {
         plan: &Plan,
         buffers: &BTreeMap<String, Placed>,
     ) -> Result<Self, CheckError> {
+        Self::at(session, plan, buffers, None)
+    }
+
+    /// The same with the subgroup size that every kernel must run at.
+    pub(super) fn at(
+        session: &mut Session,
+        plan: &Plan,
+        buffers: &BTreeMap<String, Placed>,
+        subgroup_size: Option<u32>,
+    ) -> Result<Self, CheckError> {
         let mut commands = Vec::with_capacity(plan.steps.len());
         let mut order = Unordered::new();
         for step in &plan.steps {
@@ -66,7 +77,10 @@ impl Staged {
                     order.step("a fill", vec![(placed.handle, Access::Write, buffer.as_ref())]);
                     Command::Fill { handle: placed.handle, word: *word }
                 }
-                Step::Dispatch(dispatch) => prepare(session, dispatch, buffers, &mut order)?,
+                Step::Dispatch(dispatch) => {
+                    let prepared = prepare(session, dispatch, buffers, &mut order)?;
+                    prepared.loaded(session, dispatch, subgroup_size)?
+                }
             });
         }
         Ok(Self { commands, unordered: order.finish() })
@@ -101,12 +115,33 @@ impl Staged {
     }
 }
 
+/// A dispatch whose kernel isn't loaded yet.
+struct Prepared {
+    built: Rc<Built>,
+    bindings: Vec<Bound>,
+    push: Vec<u8>,
+}
+
+impl Prepared {
+    fn loaded(
+        self,
+        session: &mut Session,
+        dispatch: &Dispatch,
+        subgroup_size: Option<u32>,
+    ) -> Result<Command, CheckError> {
+        let Self { built, bindings, push } = self;
+        let ledger = &mut session.ledger;
+        let kernel = session.kernels.load(ledger, &built, dispatch, subgroup_size)?;
+        Ok(Command::Dispatch { kernel, bindings, push, groups: dispatch.groups })
+    }
+}
+
 fn prepare(
     session: &mut Session,
     dispatch: &Dispatch,
     buffers: &BTreeMap<String, Placed>,
     order: &mut Unordered<Handle>,
-) -> Result<Command, CheckError> {
+) -> Result<Prepared, CheckError> {
     let built = session.kernels.build(&session.compiler, dispatch)?;
     let (mut bindings, mut uses) = (Vec::new(), Vec::new());
     for (binding, buffer) in bound_names(&built, dispatch)? {
@@ -130,8 +165,7 @@ fn prepare(
     order.step(dispatch.code.path(), uses);
     within(dispatch, session.info().limits.workgroup_count)?;
     let push = push_block(&built, dispatch)?;
-    let kernel = session.kernels.load(&mut session.ledger, &built, dispatch)?;
-    Ok(Command::Dispatch { kernel, bindings, push, groups: dispatch.groups })
+    Ok(Prepared { built, bindings, push })
 }
 
 /// A dispatch of more workgroups than the device takes is unsupported, with the numbers. Some drivers

@@ -12,7 +12,7 @@ use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
     Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
-    gradient, memory, portability, property, shrink,
+    gradient, memory, portability, property, shell_word, shrink,
 };
 
 /// How much a failure is worth.
@@ -152,7 +152,7 @@ pub(super) fn reduced<C: Clone + PartialEq>(
     }
 }
 
-/// A line for a shell.
+/// A line for a shell; `target` is what of it names the target, quoted already.
 pub(super) fn repeat(
     session: &Session,
     target: &str,
@@ -160,16 +160,9 @@ pub(super) fn repeat(
     case: &str,
     seed: u64,
 ) -> String {
-    let target = if target.contains([' ', '(', '\'', '$', '&']) {
-        format!("'{}'", target.replace('\'', "'\\''"))
-    } else {
-        target.to_owned()
-    };
-    format!(
-        "{} check {target} --only {check} --case {case} --seed {seed} --device 'vk:{}'",
-        session.program,
-        session.info().name
-    )
+    let (case, program) = (shell_word(case), &session.program);
+    let device = shell_word(&format!("vk:{}", session.info().name));
+    format!("{program} check {target} --only {check} --case {case} --seed {seed} --device {device}")
 }
 
 /// One check of a subject in one case, without more ado.

@@ -13,6 +13,7 @@ use crate::run::{Coverage, Shard};
 use crate::vulkan::Validation;
 use crate::worker::Locking;
 
+use super::look::LookOptions;
 use super::train::TrainOptions;
 
 /// A lab for GLSL compute kernels on any Vulkan device.
@@ -71,7 +72,8 @@ pub(super) enum Command {
 
 #[derive(Args, Debug)]
 pub(super) struct CheckOptions {
-    /// Globs on `op` or `op.variant`, kernel files, folders of them; every op if none is given.
+    /// Globs on `op` or `op.variant`, kernel files, folders of them, or a .comp or .spv with
+    /// --groups and --buffer; every op if none is given.
     pub(super) targets: Vec<String>,
     #[command(flatten)]
     pub(super) on: DeviceOptions,
@@ -110,6 +112,8 @@ pub(super) struct CheckOptions {
     /// Write inputs, results, expectations and bounds of findings to this folder, as .npy.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) look: LookOptions,
 }
 
 impl CheckOptions {

@@ -17,11 +17,12 @@ use crate::worker::{Choice, Pool, Task, choose};
 
 use super::args::{CheckOptions, DeviceOptions, validation};
 use super::lock::lock;
+use super::look::targets;
 use super::{CliError, Ending, print_line};
 
 pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Ending, CliError> {
     let matrices = if options.many_builds > 1 { Matrices::Unbounded } else { Matrices::Bounded };
-    let targets = Targets::parse(registry, &options.targets, matrices)?;
+    let targets = targets(registry, options, matrices)?;
     for (path, reason) in targets.left_out() {
         eprintln!("vklab: skipped {}: {reason}", path.display());
     }
@@ -80,6 +81,9 @@ fn asked(targets: &Targets, options: &CheckOptions, seed: u64) -> Result<Vec<Tas
         let message =
             format!("{} asks nothing of these targets; see `vklab list`", names.join(", "));
         return Err(CliError::Usage(message));
+    }
+    if tasks.is_empty() {
+        eprintln!("vklab: nothing was checked: every kernel file was skipped");
     }
     Ok(match options.shard {
         Some(shard) => shard.of(tasks),

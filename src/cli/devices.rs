@@ -46,14 +46,21 @@ const INDENT: usize = 12;
 fn limits(info: &DeviceInfo) -> String {
     let limits = &info.limits;
     format!(
-        "subgroup {}, workgroup {}, shared {} B, push {} B, binding {} MiB, offsets {} B",
+        "subgroup {}{}, workgroup {}, shared {} B, push {} B, binding {} MiB, offsets {} B",
         limits.subgroup_size,
+        choice(info),
         limits.workgroup_invocations,
         limits.shared_bytes,
         limits.push_bytes,
         limits.storage_range_bytes >> 20,
         limits.storage_offset_alignment
     )
+}
+
+/// The subgroup sizes that a kernel may require, where there are several.
+fn choice(info: &DeviceInfo) -> String {
+    let sizes: Vec<String> = info.subgroup_sizes().map(|size| size.to_string()).collect();
+    if sizes.len() > 1 { format!(" (or {})", sizes.join(", ")) } else { String::new() }
 }
 
 fn has(info: &DeviceInfo) -> String {
@@ -68,6 +75,7 @@ fn has(info: &DeviceInfo) -> String {
         (features.float64, "f64"),
         (features.atomic_add_f32, "atomicAdd on f32"),
         (features.subgroup_arithmetic, "subgroup arithmetic"),
+        (features.subgroup_size_control, "subgroup size control"),
         (features.rounding_rte_f32, "rounding to nearest"),
         (features.denorm_preserve_f32, "subnormals"),
         (info.limits.timestamp_bits > 0, "timestamps"),

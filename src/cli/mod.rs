@@ -15,6 +15,7 @@ mod faulty;
 mod import;
 mod list;
 mod lock;
+mod look;
 mod report;
 mod suite;
 mod train;
@@ -35,7 +36,7 @@ use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::{CaseError, Registry, RegistryError};
 use crate::report::{SnapshotError, TellError};
-use crate::run::{ExpectationsError, MatchError, ReadError, RunError, TargetsError};
+use crate::run::{ExpectationsError, LookError, MatchError, ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, LockError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
@@ -53,6 +54,8 @@ enum CliError {
     Registry(#[from] RegistryError),
     #[error(transparent)]
     Targets(#[from] TargetsError),
+    #[error(transparent)]
+    Look(#[from] LookError),
     #[error(transparent)]
     Case(#[from] CaseError),
     #[error(transparent)]
@@ -133,6 +136,7 @@ fn dispatch(registry: &Registry, command: Command) -> Result<Ending, CliError> {
     match command {
         Command::Devices { json } => devices::devices(json),
         Command::List { targets } => list::list(registry, &targets),
+        Command::Check(options) if options.look.as_file => look::print(&options),
         Command::Check(options) => check::check(registry, &options),
         Command::Faulty(options) => faulty::faulty(&options),
         Command::Import(options) => import::import(&options),

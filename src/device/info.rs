@@ -25,6 +25,16 @@ pub struct DeviceInfo {
     pub features: Features,
 }
 
+impl DeviceInfo {
+    /// The subgroup sizes that a kernel may require, ascending; none where it may require none.
+    pub fn subgroup_sizes(&self) -> impl Iterator<Item = u32> + use<> {
+        let (min, max) = (self.limits.subgroup_size_min, self.limits.subgroup_size_max);
+        let can_choose = self.features.subgroup_size_control;
+        let powers = (0..u32::BITS).map(|bit| 1_u32 << bit);
+        powers.filter(move |size| can_choose && (min..=max).contains(size))
+    }
+}
+
 /// Limits that a plan or a case can run into.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
@@ -46,6 +56,15 @@ pub struct Limits {
     pub storage_buffers: u32,
     /// Invocations in a subgroup, as the driver reports it.
     pub subgroup_size: u32,
+    /// The smallest subgroup size that a kernel may require; 0 in runs of older versions.
+    #[serde(default)]
+    pub subgroup_size_min: u32,
+    /// The largest one.
+    #[serde(default)]
+    pub subgroup_size_max: u32,
+    /// Subgroups in one workgroup of a kernel that requires a size.
+    #[serde(default)]
+    pub workgroup_subgroups: u32,
     /// The largest single allocation in bytes.
     pub allocation_bytes: u64,
     /// Nanoseconds per timestamp tick; 0 where the queue has no timestamps.
@@ -66,6 +85,9 @@ impl Limits {
         storage_offset_alignment: 256,
         storage_buffers: 4,
         subgroup_size: 4,
+        subgroup_size_min: 4,
+        subgroup_size_max: 4,
+        workgroup_subgroups: 32,
         allocation_bytes: 1 << 30,
         timestamp_period_ns: 0.0,
         timestamp_bits: 0,
@@ -93,6 +115,9 @@ pub struct Features {
     pub atomic_add_f32: bool,
     /// Subgroup votes, ballots, shuffles and arithmetic in compute, all four.
     pub subgroup_arithmetic: bool,
+    /// A compute kernel may require a subgroup size (`VK_EXT_subgroup_size_control`).
+    #[serde(default)]
+    pub subgroup_size_control: bool,
     /// f32 results round to nearest even when the module asks for it.
     pub rounding_rte_f32: bool,
     /// f32 denormals survive when the module asks for it.

@@ -37,6 +37,9 @@ pub struct Kernel {
     pub push_bytes: u32,
     /// Values that replace the module's defaults.
     pub spec: Vec<SpecValue>,
+    /// The subgroup size that it must run at; the driver's choice if there is none.
+    #[serde(default)]
+    pub subgroup_size: Option<u32>,
     /// Required capabilities by their SPIR-V names, checked against the device's features.
     pub capabilities: Vec<String>,
 }

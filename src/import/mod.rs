@@ -27,7 +27,8 @@ use crate::glsl::{Build, Compiler, Folders, GlslError, Source, Target};
 use crate::spirv::{Interface, SpirvError, reflect};
 use gather::gather;
 use names::Names;
-use paths::resolved;
+pub(crate) use paths::{resolved, seen_from};
+pub(crate) use stub::{bare, define_value, quoted};
 
 /// Why nothing could be imported at all.
 #[derive(Debug, Error)]
@@ -184,6 +185,19 @@ fn defines_text(defines: &BTreeMap<String, String>) -> String {
         value => format!("-D{name}={value}"),
     };
     defines.iter().map(define).collect::<Vec<_>>().join(" ")
+}
+
+/// The interface of one kernel.
+///
+/// # Errors
+/// A kernel that can't be read or compiled.
+pub(crate) fn interface_of(command: &Command, compiler: &Compiler) -> Result<Interface, String> {
+    interface(command, compiler).map_err(|refusal| match refusal {
+        Refusal::OtherStage => {
+            format!("{}: a shader of another stage than compute", command.source.display())
+        }
+        Refusal::Message(message) => message,
+    })
 }
 
 /// Why a build has no interface.

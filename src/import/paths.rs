@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// The one absolute spelling of a path, links followed where it exists.
-pub(super) fn resolved(path: &Path) -> PathBuf {
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     path.canonicalize().unwrap_or_else(|_| absolute())
@@ -11,7 +11,7 @@ pub(super) fn resolved(path: &Path) -> PathBuf {
 
 /// How a file in `folder` names `path`, both resolved; with forward slashes, as in every kernel
 /// file. The whole path where they have nothing in common, as on two drives.
-pub(super) fn seen_from(folder: &Path, path: &Path) -> String {
+pub(crate) fn seen_from(folder: &Path, path: &Path) -> String {
     let (from, to): (Vec<_>, Vec<_>) = (folder.components().collect(), path.components().collect());
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
     if common == 0 {

@@ -12,7 +12,8 @@ use super::{Built, Stub};
 use crate::glsl::Target;
 use crate::spirv::{BindingKind, Interface, LocalSize, PushMember, SpecConstant};
 use buffers::{Slot, slots};
-use values::{bare, define, quoted, spec_value};
+pub(crate) use values::{bare, define_value, quoted};
+use values::{define, spec_value};
 
 /// Inline tables go up to here.
 const WIDTH: usize = 100;

@@ -64,6 +64,13 @@ const INITS: [(&str, Init); 6] = [
     ("undefined", Init::Undefined),
 ];
 
+impl Init {
+    /// What a kernel file calls those that need no further words.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        INITS.iter().map(|(name, _)| *name)
+    }
+}
+
 /// Numbers or a file of bytes.
 #[derive(Clone, Debug)]
 pub(super) enum Data {

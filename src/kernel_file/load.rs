@@ -85,6 +85,10 @@ fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) ->
         let at = error.span().map_or(0, |span| span.start);
         text.wrong(at, error.message())
     })?;
+    if ["version", "kernel"].iter().all(|key| !root.get_ref().contains_key(*key)) {
+        let what = "this is no kernel file: it has neither `version = 1` nor a [kernel.NAME] table";
+        return Err(text.wrong(0, what));
+    }
     let table = Table::root(text, root.get_ref(), FILE)?;
     version(&table)?;
     let mut loader = Loader { text, files, variables: Vec::new() };

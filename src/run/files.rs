@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::check::{CheckError, Foreign};
 use crate::kernel_file::{KernelFile, KernelFileError};
 use crate::ops::Registry;
-use crate::worker::Work;
+use crate::worker::{Unsaved, Work};
 
 /// Builds that a matrix may ask for without being asked twice.
 pub const MOST_BUILDS: usize = 10_000;
@@ -111,10 +111,12 @@ impl Files {
         &mut self,
         registry: &Registry,
         path: &Path,
-        text: &str,
+        unsaved: Unsaved,
+        matrices: Matrices,
     ) -> Result<(), FilesError> {
-        let foreign = Foreign::new(KernelFile::parse(path, text)?, registry)?;
-        let work = Work::File { path: path.to_owned(), text: Some(text.to_owned()) };
+        let file = bounded(path, KernelFile::parse(path, &unsaved.text)?, matrices)?;
+        let foreign = Foreign::new(file, registry)?.asked_as(unsaved.asked.clone());
+        let work = Work::File { path: path.to_owned(), unsaved: Some(unsaved) };
         self.files.push(FileTarget { work, foreign });
         Ok(())
     }
@@ -137,13 +139,10 @@ impl Files {
             }
             file => file?,
         };
-        let builds = file.build_count();
-        if builds > MOST_BUILDS && matrices == Matrices::Bounded {
-            return Err(FilesError::ManyBuilds { path: path.to_owned(), builds });
-        }
+        let file = bounded(path, file, matrices)?;
         let gradients = file.vjp().to_vec();
         let foreign = Foreign::new(file, registry)?;
-        let work = Work::File { path: path.to_owned(), text: None };
+        let work = Work::File { path: path.to_owned(), unsaved: None };
         self.files.push(FileTarget { work, foreign });
         for gradient in gradients {
             self.load(registry, &gradient, matrices)?;
@@ -154,6 +153,14 @@ impl Files {
         }
         Ok(())
     }
+}
+
+fn bounded(path: &Path, file: KernelFile, matrices: Matrices) -> Result<KernelFile, FilesError> {
+    let builds = file.build_count();
+    if builds > MOST_BUILDS && matrices == Matrices::Bounded {
+        return Err(FilesError::ManyBuilds { path: path.to_owned(), builds });
+    }
+    Ok(file)
 }
 
 fn same(a: &Path, b: &Path) -> bool {

@@ -6,6 +6,7 @@ mod expected;
 mod file;
 mod files;
 mod in_order;
+mod look;
 mod plan;
 mod read;
 mod rewrite;
@@ -16,6 +17,10 @@ pub use expected::{Coverage, Judge, Learned, MatchError, Passed, Standing, Unexp
 pub use file::{Line, RunError, RunFile, VERSION};
 pub use files::{FilesError, MOST_BUILDS, Matrices};
 pub use in_order::{Gaps, InOrder};
+pub use look::{
+    Assignment, BUFFER_FORM, BufferOption, DEFINE_FORM, GROUPS_FORM, Groups, Look, LookError,
+    PUSH_FORM, SHAPE_FORM, SPEC_FORM,
+};
 pub use plan::{Shard, Targets, TargetsError, tasks};
 pub use read::{PastRun, ReadError, read};
 pub use rewrite::Rewritten;

@@ -6,9 +6,9 @@ use globset::{Glob, GlobMatcher};
 use thiserror::Error;
 
 use super::files::{FileTarget, Files, FilesError, Matrices};
-use crate::check::{Check, CheckError, applies, cases};
+use crate::check::{Check, CheckError, applies, cases, shell_word};
 use crate::ops::{Case, CaseError, Cases, Op, Registry, Variant, nearest, suggested};
-use crate::worker::Task;
+use crate::worker::{Task, Unsaved};
 
 /// What to look at: variants of the registry, and kernel files.
 #[derive(Default)]
@@ -40,6 +40,14 @@ pub enum TargetsError {
     /// A path where nothing is.
     #[error("there is no file or folder {0}")]
     NoFile(PathBuf),
+    /// A kernel alone, without a word on how it is run.
+    #[error(
+        "{kernel} is a kernel, and nothing says how it is run. For a first look give --groups X,Y,Z and \
+         --buffer BINDING=TYPE:LEN for each buffer (`vklab check --help`); or describe it in a \
+         kernel file (docs/kernel-file.md): `vklab import {kernel}` writes a stub of one",
+        kernel = shell_word(&.0.display().to_string())
+    )]
+    Kernel(PathBuf),
     /// A kernel file that can't be used.
     #[error(transparent)]
     File(#[from] FilesError),
@@ -70,7 +78,9 @@ impl Targets {
         let mut matchers = Vec::new();
         for pattern in patterns {
             let path = Path::new(pattern);
-            if path.exists() {
+            if path.extension().is_some_and(|e| e == "comp" || e == "spv") {
+                return Err(TargetsError::Kernel(path.to_owned()));
+            } else if path.exists() {
                 targets.files.add(registry, path, matrices)?;
             } else if path.components().count() > 1 || path.extension().is_some_and(|e| e == "toml")
             {
@@ -93,9 +103,14 @@ impl Targets {
     ///
     /// # Errors
     /// A text that can't be used.
-    pub fn of_text(registry: &Registry, path: &Path, text: &str) -> Result<Self, TargetsError> {
+    pub fn of_text(
+        registry: &Registry,
+        path: &Path,
+        unsaved: Unsaved,
+        matrices: Matrices,
+    ) -> Result<Self, TargetsError> {
         let mut targets = Self::default();
-        targets.files.add_text(registry, path, text)?;
+        targets.files.add_text(registry, path, unsaved, matrices)?;
         Ok(targets)
     }
 

@@ -40,6 +40,9 @@ impl Offer {
         if self.version < vk::API_VERSION_1_2 {
             enable.extend(PROMOTED.into_iter().filter(|name| self.extensions.contains(*name)));
         }
+        if features.subgroup_size_control && self.version < vk::API_VERSION_1_3 {
+            enable.push(ext::subgroup_size_control::NAME);
+        }
         if features.atomic_add_f32 {
             enable.push(ext::shader_atomic_float::NAME);
         }
@@ -55,6 +58,7 @@ pub(super) struct Chain {
     storage_8: vk::PhysicalDevice8BitStorageFeatures<'static>,
     arithmetic: vk::PhysicalDeviceShaderFloat16Int8Features<'static>,
     atomic: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+    subgroup_sizes: vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>,
     portability: vk::PhysicalDevicePortabilitySubsetFeaturesKHR<'static>,
 }
 
@@ -76,6 +80,9 @@ impl Chain {
         if offer.has_only_as_extension(ext::shader_atomic_float::NAME) {
             root = root.push_next(&mut chain.atomic);
         }
+        if offer.has(ext::subgroup_size_control::NAME, vk::API_VERSION_1_3) {
+            root = root.push_next(&mut chain.subgroup_sizes);
+        }
         if offer.has_only_as_extension(khr::portability_subset::NAME) {
             root = root.push_next(&mut chain.portability);
         }
@@ -94,7 +101,13 @@ impl Chain {
         self.storage_8.p_next = std::ptr::null_mut();
         self.arithmetic.p_next = std::ptr::null_mut();
         self.atomic.p_next = std::ptr::null_mut();
+        self.subgroup_sizes.p_next = std::ptr::null_mut();
         self.portability.p_next = std::ptr::null_mut();
+    }
+
+    /// Forgets that subgroup sizes can be chosen, as they can't be in compute.
+    pub(super) fn leave_subgroup_sizes(&mut self) {
+        self.subgroup_sizes.subgroup_size_control = vk::FALSE;
     }
 
     /// The answers in the lab's words; subgroups and float controls are properties and are filled
@@ -109,6 +122,7 @@ impl Chain {
             int64: self.core.shader_int64 == vk::TRUE,
             float64: self.core.shader_float64 == vk::TRUE,
             atomic_add_f32: self.atomic.shader_buffer_float32_atomic_add == vk::TRUE,
+            subgroup_size_control: self.subgroup_sizes.subgroup_size_control == vk::TRUE,
             ..Features::default()
         }
     }
@@ -140,6 +154,8 @@ impl Chain {
                 add && self.atomic.shader_buffer_float32_atomics == vk::TRUE,
             )
             .shader_buffer_float32_atomic_add(add);
+        let mut subgroup_sizes =
+            vk::PhysicalDeviceSubgroupSizeControlFeatures::default().subgroup_size_control(true);
         let mut portability = self.portability;
 
         let core = vk::PhysicalDeviceFeatures {
@@ -158,6 +174,9 @@ impl Chain {
         }
         if add {
             root = root.push_next(&mut atomic);
+        }
+        if self.subgroup_sizes.subgroup_size_control == vk::TRUE {
+            root = root.push_next(&mut subgroup_sizes);
         }
         if offer.has_only_as_extension(khr::portability_subset::NAME) {
             root = root.push_next(&mut portability);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 
-use ash::{khr, vk};
+use ash::{ext, khr, vk};
 
 use super::Found;
 use super::features::{Chain, Offer};
@@ -79,22 +79,17 @@ fn query(
     };
     let info = DeviceInfo {
         name: text(properties.device_name_as_c_str().ok()),
-        driver: more.driver,
+        driver: more.driver.clone(),
         driver_version: if more.driver_version.is_empty() {
             driver_version(properties.vendor_id, properties.driver_version)
         } else {
-            more.driver_version
+            more.driver_version.clone()
         },
         api_version: version_text(properties.api_version),
         kind: kind(properties.device_type).into(),
         vendor_id: properties.vendor_id,
         device_id: properties.device_id,
-        limits: limits(
-            &properties.limits,
-            more.subgroup_size,
-            more.allocation_bytes,
-            family.map_or(0, |(_, bits)| bits),
-        ),
+        limits: limits(&properties.limits, &more, family.map_or(0, |(_, bits)| bits)),
         features: more.features,
     };
     let left_out = left_out(&info, offer.version, family.is_some());
@@ -147,6 +142,8 @@ struct Newer {
     driver_version: String,
     uuid: [u8; 16],
     subgroup_size: u32,
+    subgroup_sizes: (u32, u32),
+    workgroup_subgroups: u32,
     allocation_bytes: u64,
     features: Features,
     chain: Chain,
@@ -160,6 +157,7 @@ impl Newer {
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut floats = vk::PhysicalDeviceFloatControlsProperties::default();
         let mut maintenance4 = vk::PhysicalDeviceMaintenance4Properties::default();
+        let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
         let mut root = vk::PhysicalDeviceProperties2::default()
             .push_next(&mut ids)
             .push_next(&mut subgroup)
@@ -173,11 +171,17 @@ impl Newer {
         if offer.has(khr::maintenance4::NAME, vk::API_VERSION_1_3) {
             root = root.push_next(&mut maintenance4);
         }
+        if offer.has(ext::subgroup_size_control::NAME, vk::API_VERSION_1_3) {
+            root = root.push_next(&mut sizes);
+        }
         // SAFETY: the device speaks 1.1, and each structure belongs to its core or to an
         // extension that it offers (VUID-VkPhysicalDeviceProperties2-pNext-pNext).
         unsafe { instance.raw.get_physical_device_properties2(raw, &mut root) };
 
-        let chain = Chain::query(&instance.raw, raw, offer);
+        let mut chain = Chain::query(&instance.raw, raw, offer);
+        if !sizes.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE) {
+            chain.leave_subgroup_sizes();
+        }
         let mut features = chain.answers();
         let wanted = vk::SubgroupFeatureFlags::VOTE
             | vk::SubgroupFeatureFlags::BALLOT
@@ -197,6 +201,12 @@ impl Newer {
             driver_version: text(driver.driver_info_as_c_str().ok()),
             uuid: ids.device_uuid,
             subgroup_size: subgroup.subgroup_size,
+            subgroup_sizes: if features.subgroup_size_control {
+                (sizes.min_subgroup_size, sizes.max_subgroup_size)
+            } else {
+                (subgroup.subgroup_size, subgroup.subgroup_size)
+            },
+            workgroup_subgroups: sizes.max_compute_workgroup_subgroups,
             allocation_bytes: maintenance3.max_memory_allocation_size.min(buffer_bytes),
             features,
             chain,
@@ -204,12 +214,7 @@ impl Newer {
     }
 }
 
-fn limits(
-    limits: &vk::PhysicalDeviceLimits,
-    subgroup_size: u32,
-    allocation_bytes: u64,
-    timestamp_bits: u32,
-) -> Limits {
+fn limits(limits: &vk::PhysicalDeviceLimits, more: &Newer, timestamp_bits: u32) -> Limits {
     Limits {
         workgroup_invocations: limits.max_compute_work_group_invocations,
         workgroup_size: limits.max_compute_work_group_size,
@@ -222,8 +227,11 @@ fn limits(
             .max_per_stage_descriptor_storage_buffers
             .min(limits.max_descriptor_set_storage_buffers)
             .min(limits.max_per_stage_resources),
-        subgroup_size,
-        allocation_bytes,
+        subgroup_size: more.subgroup_size,
+        subgroup_size_min: more.subgroup_sizes.0,
+        subgroup_size_max: more.subgroup_sizes.1,
+        workgroup_subgroups: more.workgroup_subgroups,
+        allocation_bytes: more.allocation_bytes,
         timestamp_period_ns: if timestamp_bits == 0 { 0.0 } else { limits.timestamp_period.into() },
         timestamp_bits,
     }

@@ -87,6 +87,16 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
             (newest >> 8) & 0xff
         ));
     }
+    if let Some(size) = kernel.subgroup_size
+        && !logical.info.subgroup_sizes().any(|offered| offered == size)
+    {
+        let offered: Vec<String> =
+            logical.info.subgroup_sizes().map(|offered| offered.to_string()).collect();
+        let offered = if offered.is_empty() { "none".to_owned() } else { offered.join(", ") };
+        return refuse(format!(
+            "requires a subgroup size of {size}; this device lets one require {offered}"
+        ));
+    }
     if kernel.bindings.iter().collect::<BTreeSet<_>>().len() != kernel.bindings.len() {
         return refuse("lists a binding twice".into());
     }
@@ -194,16 +204,24 @@ fn compute_pipeline(
     let (entries, data) = specialization(&kernel.spec);
     let specialization =
         vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&data));
-    let stage = vk::PipelineShaderStageCreateInfo::default()
+    let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
+    let mut stage = vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
         .module(module.raw())
         .name(&entry)
         .specialization_info(&specialization);
+    if let Some(size) = kernel.subgroup_size {
+        required.required_subgroup_size = size;
+        stage = stage.push_next(&mut required);
+    }
     let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
     // SAFETY: module, layout and cache come from this device; constant ids are distinct
     // (VUID-VkSpecializationInfo-constantID-04911) and lie in the data
     // (VUID-VkSpecializationInfo-offset-00773); the layout has the kernel's bindings, which were
-    // reflected from the module (VUID-VkComputePipelineCreateInfo-layout-00703).
+    // reflected from the module (VUID-VkComputePipelineCreateInfo-layout-00703); a required subgroup
+    // size is one that the device offers to compute, with the feature enabled, which `check` saw to
+    // (VUID-VkPipelineShaderStageCreateInfo-pNext-02755,
+    // VUID-VkPipelineShaderStageRequiredSubgroupSizeCreateInfo-requiredSubgroupSize-02760).
     let made = unsafe { logical.raw.create_compute_pipelines(cache, &create, None) };
     let raw = match made {
         Ok(pipelines) => pipelines.first().copied().unwrap_or_default(),

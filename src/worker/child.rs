@@ -11,7 +11,7 @@ use crate::memory::LedgerOptions;
 use crate::ops::{Case, Op, Registry};
 
 use super::choice::{Choice, open_session};
-use super::protocol::{Answer, Event, Failure, Task, Work};
+use super::protocol::{Answer, Event, Failure, Task, Unsaved, Work};
 
 /// How a child serves.
 #[derive(Clone, Debug)]
@@ -122,12 +122,13 @@ impl Job {
                 }
                 Ok(Some(Self::Variant(op, subject)))
             }
-            Work::File { path, text } => {
-                let file = match text {
-                    Some(text) => KernelFile::parse(path, text)?,
-                    None => KernelFile::load(path)?,
-                };
-                Ok(Some(Self::File(Box::new(Foreign::new(file, registry)?))))
+            Work::File { path, unsaved: None } => {
+                let foreign = Foreign::new(KernelFile::load(path)?, registry)?;
+                Ok(Some(Self::File(Box::new(foreign))))
+            }
+            Work::File { path, unsaved: Some(Unsaved { text, asked }) } => {
+                let foreign = Foreign::new(KernelFile::parse(path, text)?, registry)?;
+                Ok(Some(Self::File(Box::new(foreign.asked_as(asked.clone())))))
             }
         }
     }

@@ -42,9 +42,18 @@ pub enum Work {
     File {
         /// Where it is.
         path: PathBuf,
-        /// Its text, where it isn't on disk.
-        text: Option<String>,
+        /// What stands for it where it isn't on disk.
+        unsaved: Option<Unsaved>,
     },
+}
+
+/// A kernel file that isn't on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsaved {
+    /// Its text.
+    pub text: String,
+    /// The arguments of `vklab check` that stand for it, quoted for a shell.
+    pub asked: String,
 }
 
 impl Work {

@@ -24,6 +24,9 @@ pub(crate) enum Death {
     Loss,
 }
 
+/// The subgroup sizes that loaded kernels required, for whoever keeps a clone.
+pub(crate) type Sizes = Rc<RefCell<Vec<Option<u32>>>>;
+
 /// What the device was given, for whoever keeps a clone.
 pub(crate) type Log = Rc<RefCell<Vec<Recording>>>;
 
@@ -31,7 +34,7 @@ pub(crate) struct FakeDevice {
     info: DeviceInfo,
     buffers: HashMap<BufferId, Vec<u8>>,
     names: Vec<String>,
-    bodies: HashMap<&'static str, Body>,
+    bodies: HashMap<String, Body>,
     pending: BTreeMap<u64, Recording>,
     done: HashMap<u64, Outcome>,
     next: u64,
@@ -39,6 +42,7 @@ pub(crate) struct FakeDevice {
     death: Option<Death>,
     ignores_offsets: bool,
     log: Log,
+    sizes: Sizes,
 }
 
 impl FakeDevice {
@@ -55,15 +59,16 @@ impl FakeDevice {
             death: None,
             ignores_offsets: false,
             log: Log::default(),
+            sizes: Sizes::default(),
         }
     }
 
     pub(crate) fn with_kernel(
         mut self,
-        name: &'static str,
+        name: impl Into<String>,
         body: impl Fn(&mut [Vec<u8>]) + 'static,
     ) -> Self {
-        self.bodies.insert(name, Box::new(body));
+        self.bodies.insert(name.into(), Box::new(body));
         self
     }
 
@@ -79,6 +84,17 @@ impl FakeDevice {
 
     pub(crate) fn logging(mut self, log: &Log) -> Self {
         self.log = Rc::clone(log);
+        self
+    }
+
+    /// A driver that lets kernels require these subgroup sizes, and runs at the smallest by itself.
+    /// At a size, a kernel `name@size` takes the place of `name`.
+    pub(crate) fn with_subgroup_sizes(mut self, min: u32, max: u32, sizes: &Sizes) -> Self {
+        self.info.features.subgroup_size_control = true;
+        let limits = &mut self.info.limits;
+        (limits.subgroup_size, limits.subgroup_size_min, limits.subgroup_size_max) =
+            (min, min, max);
+        self.sizes = Rc::clone(sizes);
         self
     }
 
@@ -205,7 +221,10 @@ impl Device for FakeDevice {
     }
 
     fn load(&mut self, kernel: &Kernel) -> Result<KernelId, DeviceError> {
-        self.names.push(kernel.name.clone());
+        self.sizes.borrow_mut().push(kernel.subgroup_size);
+        let own = kernel.subgroup_size.map(|size| format!("{}@{size}", kernel.name));
+        let own = own.filter(|name| self.bodies.contains_key(name));
+        self.names.push(own.unwrap_or_else(|| kernel.name.clone()));
         Ok(KernelId(self.names.len() as u64 - 1))
     }
 
@@ -291,6 +310,7 @@ pub(crate) fn kernel(name: &str) -> Kernel {
         bindings: Vec::new(),
         push_bytes: 0,
         spec: Vec::new(),
+        subgroup_size: None,
         capabilities: Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 //! not, and buffers live and die as they should.
 
 #[path = "../fake_device/mod.rs"]
+#[expect(dead_code, reason = "shared with tests/subgroups.rs, which also chooses subgroup sizes")]
 mod fake_device;
 
 mod device_faults;

@@ -53,6 +53,7 @@ fn kernel(name: &str, source: &str, bindings: u32, push_bytes: u32) -> Kernel {
         bindings: (0..bindings).map(|binding| (0, binding)).collect(),
         push_bytes,
         spec: Vec::new(),
+        subgroup_size: None,
         capabilities: vec!["Shader".into()],
     }
 }

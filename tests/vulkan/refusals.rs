@@ -97,6 +97,36 @@ fn kernels_that_cannot_run_are_refused() {
     refused(&mut device, &|k| k.push_bytes = 1 << 20, "push constants");
     refused(&mut device, &|k| k.spec = vec![SpecValue { id: 7, bits: 1 }; 2], "twice");
     refused(&mut device, &|k| k.entry = "ma\0in".into(), "NUL");
+    let most = device.info().limits.subgroup_size_max;
+    for size in [0, 3, 2 * most] {
+        let want = format!("a subgroup size of {size}; this device lets one require");
+        refused(&mut device, &|k| k.subgroup_size = Some(size), &want);
+    }
+}
+
+#[test]
+fn a_kernel_runs_at_the_subgroup_size_that_it_requires() {
+    let mut device = validated().unwrap_or_else(device);
+    let sizes: Vec<u32> = device.info().subgroup_sizes().collect();
+    assert!(sizes.contains(&device.info().limits.subgroup_size), "{sizes:?}");
+    let source = "#version 450
+        #extension GL_KHR_shader_subgroup_basic : require
+        layout(local_size_x = 64) in;
+        layout(binding = 0) buffer X { uint x[]; };
+        void main() { x[gl_GlobalInvocationID.x] = gl_SubgroupSize; }";
+    for size in sizes {
+        let kernel = Kernel { subgroup_size: Some(size), ..kernel("size", source, 1, 0) };
+        let kernel = device.load(&kernel).expect("loads");
+        let x = device.allocate("x", 256).expect("allocates");
+        let commands = vec![
+            dispatch(kernel, vec![bind(0, x, 0, 256)], &[], 1),
+            Command::Barrier,
+            download(x, 0, 256),
+        ];
+        let outcome = run(&mut device, commands);
+        assert_eq!(words(&outcome.downloads[0]), [size; 64]);
+        assert_eq!(outcome.messages, Vec::<String>::new());
+    }
 }
 
 #[test]

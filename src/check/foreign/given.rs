@@ -1,5 +1,6 @@
 //! A kernel file on the data that it describes itself.
 
+use crate::device::Limits;
 use crate::kernel_file::{Buffer, BufferRole, Expect, Init, Instance, Truth, Want};
 use crate::memory::{FindingKind, Site};
 use crate::numeric::Stream;
@@ -32,6 +33,10 @@ impl Question for Given<'_> {
     fn workgroups(&self) -> &[u32] {
         // Workgroup sizes of a kernel file are in its matrix of builds.
         &[1]
+    }
+
+    fn subgroup_sizes(&self) -> &[u32] {
+        self.foreign.file.subgroup_sizes()
     }
 
     fn aliases(&self) -> &[(&'static str, &'static str)] {
@@ -87,6 +92,11 @@ impl Given<'_> {
         });
         Ok(outputs.collect())
     }
+}
+
+/// What two runs of one kernel may differ by where nothing says what is right.
+pub(in super::super) fn usual(name: &str, tensor: &Tensor) -> Expected {
+    Tolerance::usual(tensor).around(name, tensor)
 }
 
 /// `|got - want| <= atol + rtol |want|`.
@@ -156,6 +166,18 @@ pub(super) fn with_scratch(mut plan: Plan, buffers: &[Buffer]) -> Plan {
     plan
 }
 
+/// A buffer that the device can't allocate or bind as a whole, with the numbers.
+pub(super) fn too_large(instance: &Instance, limits: &Limits) -> Option<String> {
+    let most = limits.storage_range_bytes.min(limits.allocation_bytes);
+    let bytes = |buffer: &Buffer| match buffer.dtype.bytes_for(buffer.len) {
+        Some(bytes) => u64::try_from(bytes).unwrap_or(u64::MAX),
+        None => u64::MAX,
+    };
+    let buffer = instance.buffers.iter().find(|buffer| bytes(buffer) > most)?;
+    let (name, bytes) = (&buffer.name, bytes(buffer));
+    Some(format!("buffer `{name}` is {bytes} bytes, the device has at most {most} in one binding"))
+}
+
 /// An offset that the device can't bind is unsupported, with the number.
 pub(super) fn aligned(buffer: &Buffer, target: &Target<'_>) -> Result<(), Unsupported> {
     let alignment = target.limits.storage_offset_alignment.max(4);
@@ -199,10 +221,7 @@ pub(super) fn place(foreign: &Foreign, buffer: &Buffer) -> Place {
         shares: buffer.alias.clone(),
         before_bytes: buffer.offset_bytes.unwrap_or(0),
         is_partial: buffer.unwritten || buffer.role == BufferRole::Scratch,
-        site: Some(Site {
-            file: foreign.file.path().display().to_string().into(),
-            line: buffer.line,
-        }),
+        site: Some(Site { file: foreign.shown().into(), line: buffer.line }),
     }
 }
 

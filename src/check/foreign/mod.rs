@@ -8,14 +8,17 @@ use crate::numeric::Regime;
 use crate::ops::{Cases, Op, Pass, Registry, nearest, suggested};
 
 use self::given::Given;
+pub(super) use self::given::usual;
 pub use self::own::Own;
 use super::suite::{answered, ask, plainly, reduced, regimes, repeat};
-use super::{Check, CheckError, Effort, Outcome, Session, Subject, blame};
+use super::{Check, CheckError, Effort, Outcome, Session, Subject, blame, shell_word};
 
 /// A kernel file with the op that it computes, where it names one.
 pub struct Foreign {
     file: KernelFile,
     op: Option<&'static Op>,
+    /// The arguments that stand for a file which isn't on disk.
+    asked: Option<String>,
 }
 
 /// One case of a kernel file.
@@ -36,7 +39,7 @@ impl Foreign {
     /// # Errors
     /// An op that nobody knows, operands that don't fit it; what its first case says of the file.
     pub fn new(file: KernelFile, registry: &Registry) -> Result<Self, CheckError> {
-        let mut foreign = Self { file, op: None };
+        let mut foreign = Self { file, op: None, asked: None };
         let first = foreign.first()?;
         if let Truth::Op(truth) = &first.truth {
             foreign.op = Some(registry.find_op(&truth.op).ok_or_else(|| {
@@ -47,6 +50,13 @@ impl Foreign {
             own::view(&foreign, &first, &foreign.any_case())?;
         }
         Ok(foreign)
+    }
+
+    /// A file that isn't on disk: the arguments of `vklab check` that stand for it, as one writes
+    /// them in a shell.
+    #[must_use]
+    pub fn asked_as(self, arguments: String) -> Self {
+        Self { asked: Some(arguments), ..self }
     }
 
     /// The file.
@@ -141,7 +151,7 @@ impl Foreign {
                     finding.smallest = Some(self.id(&smallest));
                 }
                 self.blame(session, &smallest, &mut finding);
-                let target = self.file.path().display().to_string();
+                let target = self.arguments();
                 finding.repeat = repeat(session, &target, check, &self.id(&smallest), seed);
                 Outcome::Fail { finding }
             }
@@ -158,6 +168,10 @@ impl Foreign {
         case: &FileCase,
     ) -> Result<Outcome, CheckError> {
         let instance = self.instance(case)?;
+        // Before the data are made, which may be more than this machine can hold.
+        if let Some(reason) = given::too_large(&instance, &session.info().limits) {
+            return Ok(Outcome::Unsupported { reason });
+        }
         match (self.op, &instance.truth) {
             (Some(op), Truth::Op(_)) => {
                 let (own, case) = own::view(self, &instance, case)?;
@@ -217,6 +231,18 @@ impl Foreign {
         let regime = known.find(|regime| regime.name() == name);
         let regime = regime.ok_or_else(|| self.fault(format!("`{name}` is no regime")))?;
         Ok(FileCase { point: self.file.point(point)?, regime: Some(regime), seed })
+    }
+
+    /// What names it in a command.
+    fn arguments(&self) -> String {
+        let path = || shell_word(&self.file.path().display().to_string());
+        self.asked.clone().unwrap_or_else(path)
+    }
+
+    /// The file in which buffers have their lines.
+    fn shown(&self) -> String {
+        let path = self.file.path().display();
+        if self.asked.is_some() { format!("{path} --as-file") } else { path.to_string() }
     }
 
     fn first(&self) -> Result<Instance, KernelFileError> {

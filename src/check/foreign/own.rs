@@ -26,6 +26,7 @@ pub struct Own {
     /// Buffers that the op doesn't know.
     extra: Vec<Slot>,
     buffers: Vec<Buffer>,
+    subgroup_sizes: Vec<u32>,
 }
 
 /// A buffer of the op as the file has it.
@@ -51,6 +52,11 @@ impl Own {
         }
         self.buffers.iter().try_for_each(|buffer| aligned(buffer, target))?;
         Ok(self.plan.clone())
+    }
+
+    /// The subgroup sizes that the file asks for.
+    pub(crate) fn subgroup_sizes(&self) -> &[u32] {
+        &self.subgroup_sizes
     }
 
     /// The plan itself.
@@ -158,6 +164,7 @@ pub(super) fn view(
             })
             .collect(),
         buffers: instance.buffers.clone(),
+        subgroup_sizes: foreign.file.subgroup_sizes().to_vec(),
     };
     Ok((own, inner))
 }

@@ -6,12 +6,12 @@ use toml::Value;
 use crate::spirv::{ElementType, SpecConstant};
 
 /// A text in quotes.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
 /// A key, in quotes only where it needs them; a dotted name is one key and not a path.
-pub(super) fn bare(key: &str) -> String {
+pub(crate) fn bare(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { quoted(key) }
 }
@@ -25,7 +25,8 @@ pub(super) fn define(values: &[Option<String>]) -> String {
     }
 }
 
-fn define_value(value: Option<&str>) -> String {
+/// One value of a define; none where it isn't defined.
+pub(crate) fn define_value(value: Option<&str>) -> String {
     match value {
         None => "false".to_owned(),
         Some("") => "true".to_owned(),
