@@ -45,5 +45,6 @@ void main() {
         total += weight;
         weighted += weight * float(v[(kv_head * keys + key) * dim + i % dim]);
     }
-    y[i] = weighted / total;
+    // All keys masked: zeros.
+    y[i] = total == 0.0 ? 0.0 : weighted / total;
 }
