@@ -12,6 +12,7 @@ pub mod cli;
 pub mod device;
 pub mod faulty;
 pub mod glsl;
+pub mod kernel_file;
 pub mod memory;
 pub mod model;
 pub mod numeric;

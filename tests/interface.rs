@@ -31,7 +31,7 @@ fn right() -> Dispatch {
     Dispatch::new(Source::new("wrong/scale.comp", KERNEL))
         .push("len", 3_u32)
         .push("scale", 2.0_f32)
-        .spec("WORKGROUP", 32)
+        .spec("WORKGROUP", 32_u32)
 }
 
 fn slots(output: Dtype) -> Vec<Slot> {
@@ -60,7 +60,7 @@ fn every_difference_is_named_with_what_was_expected() {
         (right().push("cols", 1_u32), Dtype::F32, &["no push constant `cols`", "len, scale"]),
         (kernel().push("len", 3_u32), Dtype::F32, &["push constant `scale` is not given"]),
         (kernel().push("len", 3_u32).push("scale", 2_u32), Dtype::F32, &[block]),
-        (right().spec("TILE", 8), Dtype::F32, &["constant `TILE`", "WORKGROUP"]),
+        (right().spec("TILE", 8_u32), Dtype::F32, &["constant `TILE`", "WORKGROUP"]),
         (right().bind("z", "y"), Dtype::F32, &["no buffer `z`", "x, y"]),
         (right().bind("y", "out"), Dtype::F32, &["binding 3 (`y`)", "`out`", "x, y"]),
         (right(), Dtype::F16, &["binding 3 (`y`) holds f32", "`y` as f16"]),

@@ -15,7 +15,7 @@ use vklab::check::{Cotangent, Expected, Prefill, Slot, Trial, draw_inputs};
 use vklab::device::Limits;
 use vklab::glsl::{Build, Compiler, CompilerOptions, Library};
 use vklab::numeric::{ErrorModel, Regime};
-use vklab::ops::{self, Case, Op, Pass, Step, Target, Variant};
+use vklab::ops::{self, Case, Code, Op, Pass, Step, Target, Variant};
 use vklab::spirv;
 
 const FOLDER: &str = "snapshots";
@@ -86,13 +86,14 @@ fn variant_interfaces(
             let _ = writeln!(text, "{step:?}");
             continue;
         };
-        let mut build = Build::new(dispatch.source.clone());
+        let Code::Glsl { source, .. } = dispatch.code.clone() else { continue };
+        let mut build = Build::new(source);
         let defines = dispatch.defines.iter().map(|(n, v)| (n.to_string(), v.to_string()));
         build.defines = defines.collect();
         let modules = compiler.compile(&build, &Library).expect("a kernel that compiles");
         let interface = spirv::reflect(&modules.debug).expect("a module that can be read");
         let [x, y, z] = dispatch.groups;
-        let _ = writeln!(text, "{} in {x} x {y} x {z} workgroups", dispatch.source.path);
+        let _ = writeln!(text, "{} in {x} x {y} x {z} workgroups", dispatch.code.path());
         for line in interface.to_string().lines() {
             let _ = writeln!(text, "  {line}");
         }

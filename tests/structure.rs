@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use vklab::ops;
 
 /// From the bottom up; modules on one line don't know one another.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["tensor"],
     &["numeric"],
     &["glsl", "spirv"],
     &["device"],
     &["vulkan", "memory"],
     &["ops"],
+    &["kernel_file"],
     &["check"],
     &["bench", "faulty", "model"],
     &["worker"],

@@ -40,7 +40,7 @@ pub(super) fn file(
             }
         }
     }
-    writer.or(last).map(|dispatch| format!("glsl/{}", dispatch.source.shown_path()))
+    writer.or(last).map(|dispatch| format!("glsl/{}", dispatch.code.path()))
 }
 
 fn writes(session: &mut Session, dispatch: &Dispatch, buffer: &str) -> bool {

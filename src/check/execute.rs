@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::glsl::Source;
 use crate::memory::{Access, Guard, Handle, MemoryFinding, Poison, Request};
-use crate::ops::{Op, Plan, Problem, Role, Scratch, Step, Target, Unsupported, Variant};
+use crate::ops::{Code, Op, Plan, Problem, Role, Scratch, Step, Target, Unsupported, Variant};
 use crate::tensor::{Dtype, Tensor};
 
 use super::staged::{Placed, Staged, exact_buffers};
@@ -44,9 +44,10 @@ impl<'a> Subject<'a> {
         if let Some((path, source)) = &self.replaced {
             for step in &mut plan.steps {
                 if let Step::Dispatch(dispatch) = step
-                    && dispatch.source.path == *path
+                    && let Code::Glsl { source: twin, .. } = &mut dispatch.code
+                    && twin.path == *path
                 {
-                    dispatch.source = source.clone();
+                    *twin = source.clone();
                 }
             }
         }
@@ -90,7 +91,7 @@ impl Slot {
 
     /// Scratch memory of a plan.
     fn scratch(scratch: &Scratch) -> Self {
-        let output = Self::output(scratch.name, scratch.dtype, vec![scratch.len]);
+        let output = Self::output(&scratch.name, scratch.dtype, vec![scratch.len]);
         Self { role: Role::InOut, ..output }
     }
 

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::device::{Kernel, KernelId, SpecValue};
-use crate::glsl::{Build, Compiler, Library, Modules, Source};
+use crate::glsl::{Build, Chain, Compiler, Folders, Includes, Library, Modules};
 use crate::memory::Ledger;
-use crate::ops::{Dispatch, PushValue};
-use crate::spirv::{self, Binding, BindingKind, ElementType, Interface};
+use crate::ops::{Code, Constant, Dispatch, PushValue, Socket};
+use crate::spirv::{self, Binding, BindingKind, ElementType, Interface, SpecConstant};
 use crate::tensor::Dtype;
 
-use super::CheckError;
+use super::{CheckError, push};
 
 /// A compiled kernel with its interface.
 #[derive(Debug)]
@@ -23,11 +23,13 @@ pub(super) struct Built {
     pub(super) interface: Interface,
 }
 
-type Key = (Source, Vec<(String, String)>);
+type Key = (Code, Vec<(String, String)>);
 
 /// Kernels built and loaded so far.
 #[derive(Default)]
 pub(super) struct Kernels {
+    /// Files that every kernel may include, besides those of its own folders and the lab's.
+    pub(super) includes: Vec<Box<dyn Includes>>,
     built: HashMap<Key, Rc<Built>>,
     loaded: HashMap<(Key, Vec<SpecValue>), KernelId>,
 }
@@ -46,15 +48,35 @@ impl Kernels {
         if let Some(built) = self.built.get(&key) {
             return Ok(Rc::clone(built));
         }
-        let mut build = Build::new(dispatch.source.clone());
-        build.defines.clone_from(&key.1);
-        let modules = compiler.compile(&build, &Library)?;
-        let name = dispatch.source.path.to_string();
+        let modules = self.modules(compiler, &key)?;
+        let name = dispatch.code.path().to_owned();
         let interface = spirv::reflect(&modules.debug)
             .map_err(|source| CheckError::Spirv { kernel: name.clone(), source })?;
         let built = Rc::new(Built { name, modules, interface });
         self.built.insert(key, Rc::clone(&built));
         Ok(built)
+    }
+
+    fn modules(&self, compiler: &Compiler, (code, defines): &Key) -> Result<Modules, CheckError> {
+        Ok(match code {
+            Code::Glsl { source, preamble, folders, target } => {
+                let build = Build {
+                    source: source.clone(),
+                    preamble: preamble.clone(),
+                    defines: defines.clone(),
+                    target: *target,
+                };
+                // The text of a registry's kernel is embedded; its path is none on this disk.
+                let folders = Folders::new(folders.iter().cloned());
+                let mut links: Vec<&dyn Includes> = vec![&folders];
+                links.extend(self.includes.iter().map(Box::as_ref));
+                links.push(&Library);
+                compiler.compile(&build, &Chain::new(links))?
+            }
+            Code::Spirv { words, .. } => {
+                Modules { debug: words.to_vec(), optimized: words.to_vec() }
+            }
+        })
     }
 
     /// Makes a pipeline of a built kernel with the dispatch's specialization constants, once.
@@ -93,7 +115,7 @@ impl Kernels {
 
 fn key(dispatch: &Dispatch) -> Key {
     let defines = dispatch.defines.iter().map(|(n, v)| (n.to_string(), v.to_string()));
-    (dispatch.source.clone(), defines.collect())
+    (dispatch.code.clone(), defines.collect())
 }
 
 fn mismatch(built: &Built, what: String) -> CheckError {
@@ -125,20 +147,48 @@ fn fits(ledger: &Ledger, built: &Built, spec: &[SpecValue]) -> Result<(), CheckE
 }
 
 fn specialization(built: &Built, dispatch: &Dispatch) -> Result<Vec<SpecValue>, CheckError> {
+    let constants = &built.interface.spec_constants;
     let mut spec = Vec::new();
-    for (name, bits) in &dispatch.spec {
-        let constant = built.interface.spec_constant(name).ok_or_else(|| {
-            let known: Vec<&str> =
-                built.interface.spec_constants.iter().map(|c| c.name.as_str()).collect();
-            mismatch(
-                built,
-                format!("no specialization constant `{name}`; it has {}", listed(&known)),
-            )
+    for (wanted, value) in &dispatch.spec {
+        let (found, shown) = match wanted {
+            Constant::Named(name) => (constants.iter().find(|c| c.name == *name), name.to_string()),
+            Constant::Id(id) => (constants.iter().find(|c| c.id == *id), id.to_string()),
+        };
+        let constant = found.ok_or_else(|| {
+            let known: Vec<String> =
+                constants.iter().map(|c| format!("{} ({})", c.name, c.id)).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let what = format!("no specialization constant `{shown}`; it has {}", listed(&known));
+            mismatch(built, what)
         })?;
-        spec.push(SpecValue { id: constant.id, bits: *bits });
+        let bits = constant_bits(constant, value).ok_or_else(|| {
+            let what = format!("constant `{shown}` is {}, and {value:?} is none", constant.ty);
+            mismatch(built, what)
+        })?;
+        spec.push(SpecValue { id: constant.id, bits });
     }
     spec.sort_unstable();
     Ok(spec)
+}
+
+/// A value in the constant's own type.
+fn constant_bits(constant: &SpecConstant, value: &PushValue) -> Option<u32> {
+    let number = match value {
+        PushValue::U32(bits) => return Some(*bits),
+        PushValue::F32(number) => f64::from(*number),
+        PushValue::Numbers(numbers) => match numbers.as_slice() {
+            [number] => *number,
+            _ => return None,
+        },
+    };
+    if constant.ty == ElementType::Bool {
+        return Some(u32::from(number != 0.0));
+    }
+    let dtype = push::dtype(constant.ty)?;
+    let fits = dtype.is_float() || dtype.round(number) == number;
+    let mut bytes = dtype.encode(&[number]);
+    bytes.resize(4, 0);
+    fits.then(|| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }
 
 /// The push constant block of a dispatch, packed as the kernel declares it.
@@ -146,38 +196,7 @@ fn specialization(built: &Built, dispatch: &Dispatch) -> Result<Vec<SpecValue>, 
 /// # Errors
 /// A member that only one side has, or of another type.
 pub(super) fn push_block(built: &Built, dispatch: &Dispatch) -> Result<Vec<u8>, CheckError> {
-    let members = &built.interface.push;
-    let names: Vec<&str> = members.iter().map(|m| m.name.as_str()).collect();
-    if let Some((extra, _)) = dispatch.push.iter().find(|(name, _)| !names.contains(name)) {
-        let what = format!("no push constant `{extra}`; it has {}", listed(&names));
-        return Err(mismatch(built, what));
-    }
-    let mut block = vec![0; built.interface.push_bytes.next_multiple_of(4) as usize];
-    for member in members {
-        let value = dispatch.push.iter().find(|(name, _)| *name == member.name);
-        let (_, value) = value.ok_or_else(|| {
-            mismatch(built, format!("push constant `{}` is not given by the plan", member.name))
-        })?;
-        let (bytes, fits, given) = match value {
-            PushValue::U32(v) => {
-                let fits = matches!(member.ty, ElementType::U32 | ElementType::I32);
-                (v.to_le_bytes(), fits, "u32")
-            }
-            PushValue::F32(v) => (v.to_le_bytes(), member.ty == ElementType::F32, "f32"),
-        };
-        if !fits || member.components != 1 || member.len.is_some() {
-            return Err(mismatch(
-                built,
-                format!(
-                    "push constant `{}` at offset {} is {} x {}, the plan gives one {given}",
-                    member.name, member.offset, member.ty, member.components
-                ),
-            ));
-        }
-        let at = member.offset as usize;
-        block[at..at + 4].copy_from_slice(&bytes);
-    }
-    Ok(block)
+    push::block(&built.interface, &dispatch.push).map_err(|what| mismatch(built, what))
 }
 
 /// The buffers that a kernel declares, each with the name that the plan binds there.
@@ -189,9 +208,20 @@ pub(super) fn bound_names<'b>(
     dispatch: &'b Dispatch,
 ) -> Result<Vec<(&'b Binding, &'b str)>, CheckError> {
     let bindings = &built.interface.bindings;
-    let known: Vec<&str> = bindings.iter().map(|b| b.name.as_str()).collect();
-    if let Some((extra, _)) = dispatch.renamed.iter().find(|(glsl, _)| !known.contains(glsl)) {
-        return Err(mismatch(built, format!("no buffer `{extra}`; it has {}", listed(&known))));
+    let is_at = |binding: &Binding, socket: &Socket| match socket {
+        Socket::Named(name) => binding.name == *name,
+        Socket::At { set, binding: number } => (binding.set, binding.binding) == (*set, *number),
+    };
+    let extra = dispatch.renamed.iter().find(|(s, _)| !bindings.iter().any(|b| is_at(b, s)));
+    if let Some((socket, _)) = extra {
+        let known: Vec<String> =
+            bindings.iter().map(|b| format!("{}.{} `{}`", b.set, b.binding, b.name)).collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let wanted = match socket {
+            Socket::Named(name) => format!("buffer `{name}`"),
+            Socket::At { set, binding } => format!("binding {set}.{binding}"),
+        };
+        return Err(mismatch(built, format!("no {wanted}; it has {}", listed(&known))));
     }
     bindings
         .iter()
@@ -200,8 +230,8 @@ pub(super) fn bound_names<'b>(
                 let what = format!("binding {} is no storage buffer", binding.binding);
                 return Err(mismatch(built, what));
             }
-            let renamed = dispatch.renamed.iter().find(|(glsl, _)| *glsl == binding.name);
-            Ok((binding, renamed.map_or(binding.name.as_str(), |(_, buffer)| *buffer)))
+            let renamed = dispatch.renamed.iter().find(|(socket, _)| is_at(binding, socket));
+            Ok((binding, renamed.map_or(binding.name.as_str(), |(_, buffer)| buffer.as_ref())))
         })
         .collect()
 }

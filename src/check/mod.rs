@@ -24,6 +24,7 @@ mod places;
 mod portability;
 mod property;
 mod proven;
+mod push;
 mod session;
 mod shrink;
 mod staged;

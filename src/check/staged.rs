@@ -58,11 +58,12 @@ impl Staged {
                     Command::Barrier
                 }
                 Step::Fill { buffer, word } => {
-                    let placed = buffers.get(*buffer).ok_or_else(|| CheckError::Interface {
-                        kernel: "plan".to_owned(),
-                        what: format!("fills `{buffer}`, which is neither operand nor scratch"),
-                    })?;
-                    order.step("a fill", vec![(placed.handle, Access::Write, *buffer)]);
+                    let placed =
+                        buffers.get(buffer.as_ref()).ok_or_else(|| CheckError::Interface {
+                            kernel: "plan".to_owned(),
+                            what: format!("fills `{buffer}`, which is neither operand nor scratch"),
+                        })?;
+                    order.step("a fill", vec![(placed.handle, Access::Write, buffer.as_ref())]);
                     Command::Fill { handle: placed.handle, word: *word }
                 }
                 Step::Dispatch(dispatch) => prepare(session, dispatch, buffers, &mut order)?,
@@ -115,14 +116,18 @@ fn prepare(
         })?;
         check_type(&built, binding, buffer, placed.dtype)?;
         uses.push((placed.handle, declared(binding.access), buffer));
-        bindings.push(Bound {
+        let bound = Bound {
             set: binding.set,
             binding: binding.binding,
             handle: placed.handle,
             access: placed.access,
-        });
+        };
+        // Several blocks may view one binding.
+        if !bindings.contains(&bound) {
+            bindings.push(bound);
+        }
     }
-    order.step(&dispatch.source.path, uses);
+    order.step(dispatch.code.path(), uses);
     let push = push_block(&built, dispatch)?;
     let kernel = session.kernels.load(&mut session.ledger, &built, dispatch)?;
     Ok(Command::Dispatch { kernel, bindings, push, groups: dispatch.groups })

@@ -1,6 +1,6 @@
 //! Defects of plans: each takes a plan and leaves out or exchanges one thing in it.
 
-use crate::ops::{Dispatch, Plan, Step};
+use crate::ops::{Constant, Dispatch, Plan, Push, PushValue, Socket, Step};
 
 /// Nothing is ordered.
 pub(super) fn without_barriers(mut plan: Plan) -> Plan {
@@ -38,32 +38,33 @@ pub(super) fn with_one_group_less(plan: Plan) -> Plan {
 /// `m` where `n` belongs, and the reverse.
 pub(super) fn with_rows_for_columns(plan: Plan) -> Plan {
     each(plan, |dispatch| {
-        for (member, _) in &mut dispatch.push {
-            *member = match *member {
-                "m" => "n",
-                "n" => "m",
-                other => other,
-            };
+        let Push::Members(members) = &mut dispatch.push else { return };
+        for (member, _) in members {
+            match member.as_ref() {
+                "m" => *member = "n".into(),
+                "n" => *member = "m".into(),
+                _ => {}
+            }
         }
     })
 }
 
 /// The first operand is bound twice.
 pub(super) fn with_a_for_b(plan: Plan) -> Plan {
-    each(plan, |dispatch| dispatch.renamed.push(("b", "a")))
+    each(plan, |dispatch| dispatch.renamed.push((Socket::Named("b".into()), "a".into())))
 }
 
 /// The kernel's default for `TILE`.
 pub(super) fn without_tile(plan: Plan) -> Plan {
-    each(plan, |dispatch| dispatch.spec.retain(|(name, _)| *name != "TILE"))
+    each(plan, |dispatch| dispatch.spec.retain(|(name, _)| *name != Constant::Named("TILE".into())))
 }
 
 /// Workgroups of 64 invocations, as many as there would be of the right size.
 pub(super) fn with_workgroup_of_64(plan: Plan) -> Plan {
     each(plan, |dispatch| {
         for (name, value) in &mut dispatch.spec {
-            if *name == "WORKGROUP" {
-                *value = 64;
+            if *name == Constant::Named("WORKGROUP".into()) {
+                *value = PushValue::U32(64);
             }
         }
     })

@@ -70,12 +70,12 @@ impl<'a> OnDevice<'a> {
             let exact = exact_buffers(machine.session, plan)?;
             machine.scratch.push(BTreeMap::new());
             for scratch in &plan.scratch {
-                let is_exact = exact.iter().any(|name| name == scratch.name);
+                let is_exact = exact.iter().any(|name| scratch.name == *name);
                 let handle =
-                    machine.allocate(scratch.name, scratch.dtype, scratch.len, is_exact)?;
+                    machine.allocate(&scratch.name, scratch.dtype, scratch.len, is_exact)?;
                 let placed = Placed { handle, access: Access::ReadWrite, dtype: scratch.dtype };
                 if let Some(last) = machine.scratch.last_mut() {
-                    last.insert(scratch.name.to_owned(), placed);
+                    last.insert(scratch.name.to_string(), placed);
                 }
             }
         }

@@ -5,10 +5,12 @@
 mod axis;
 mod broadcast;
 mod case;
+mod code;
 mod elementwise;
 mod nearest;
 mod plan;
 mod problem;
+mod push;
 mod record;
 mod reference;
 mod rows;
@@ -37,9 +39,11 @@ pub mod transpose;
 mod tests;
 
 pub use case::{Case, CaseError, Cases};
+pub use code::Code;
 pub use nearest::{nearest, suggested};
-pub use plan::{Dispatch, Plan, PushValue, Scratch, Step, Target, Unsupported};
+pub use plan::{Constant, Dispatch, Name, Plan, Scratch, Socket, Step, Target, Unsupported};
 pub use problem::Problem;
+pub use push::{HostMember, Push, PushValue};
 pub use record::{
     Attribute, Dim, Example, Gradient, Op, Operand, Order, Pass, Property, Role, Variant,
 };

@@ -4,9 +4,14 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
+use super::code::Code;
+use super::push::{Push, PushValue};
 use crate::device::Limits;
 use crate::glsl::Source;
 use crate::tensor::Dtype;
+
+/// A name in a kernel, a plan or a record.
+pub type Name = Cow<'static, str>;
 
 /// What a plan may depend on besides the problem.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +41,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scratch {
     /// Its name, which is also the GLSL buffer's.
-    pub name: &'static str,
+    pub name: Name,
     /// Element type.
     pub dtype: Dtype,
     /// Number of elements.
@@ -53,7 +58,7 @@ pub enum Step {
     /// Writes a word over a whole buffer.
     Fill {
         /// Operand or scratch.
-        buffer: &'static str,
+        buffer: Name,
         /// The 32 bits; 0 is zero in every element type.
         word: u32,
     },
@@ -62,66 +67,59 @@ pub enum Step {
 /// One dispatch of one kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dispatch {
-    /// The kernel's source.
-    pub source: Source,
+    /// The kernel.
+    pub code: Code,
     /// Macro definitions.
-    pub defines: Vec<(Cow<'static, str>, Cow<'static, str>)>,
-    /// Specialization constants by their GLSL names.
-    pub spec: Vec<(&'static str, u32)>,
+    pub defines: Vec<(Name, Name)>,
+    /// Specialization constants with their values.
+    pub spec: Vec<(Constant, PushValue)>,
     /// (GLSL buffer, operand or scratch) where the names differ; all others bind by name.
-    pub renamed: Vec<(&'static str, &'static str)>,
-    /// Push constants by their GLSL names.
-    pub push: Vec<(&'static str, PushValue)>,
+    pub renamed: Vec<(Socket, Name)>,
+    /// Push constants.
+    pub push: Push,
     /// Workgroups along x, y, z.
     pub groups: [u32; 3],
 }
 
-/// The value of a push constant member.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PushValue {
-    /// `uint`.
-    U32(u32),
-    /// `float`.
-    F32(f32),
+/// A specialization constant of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Constant {
+    /// By its GLSL name.
+    Named(Name),
+    /// By its `constant_id`.
+    Id(u32),
 }
 
-impl From<u32> for PushValue {
-    fn from(value: u32) -> Self {
-        Self::U32(value)
-    }
-}
-
-impl From<f32> for PushValue {
-    fn from(value: f32) -> Self {
-        Self::F32(value)
-    }
-}
-
-impl From<f64> for PushValue {
-    #[expect(clippy::cast_possible_truncation, reason = "a push constant holds f32")]
-    fn from(value: f64) -> Self {
-        Self::F32(value as f32)
-    }
-}
-
-/// An extent as a push constant. A buffer of 2^32 elements is past every limit that a plan meets,
-/// so the saturated value never reaches a device.
-impl From<usize> for PushValue {
-    fn from(value: usize) -> Self {
-        Self::U32(u32::try_from(value).unwrap_or(u32::MAX))
-    }
+/// A place in a kernel that a buffer is bound to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Socket {
+    /// The GLSL name of the buffer.
+    Named(Name),
+    /// Descriptor set and binding; every block that is declared there.
+    At {
+        /// Descriptor set.
+        set: u32,
+        /// Binding in the set.
+        binding: u32,
+    },
 }
 
 impl Dispatch {
     /// A dispatch of one workgroup without constants.
     #[must_use]
     pub fn new(source: Source) -> Self {
+        Self::of(Code::glsl(source))
+    }
+
+    /// A dispatch of one workgroup of any kernel, without constants.
+    #[must_use]
+    pub fn of(code: Code) -> Self {
         Self {
-            source,
+            code,
             defines: Vec::new(),
             spec: Vec::new(),
             renamed: Vec::new(),
-            push: Vec::new(),
+            push: Push::default(),
             groups: [1, 1, 1],
         }
     }
@@ -153,23 +151,23 @@ impl Dispatch {
         self
     }
 
-    /// Adds a push constant.
+    /// Adds a push constant by the name of its member. It takes the place of a whole block.
     #[must_use]
-    pub fn push(mut self, member: &'static str, value: impl Into<PushValue>) -> Self {
-        self.push.push((member, value.into()));
+    pub fn push(mut self, member: impl Into<Name>, value: impl Into<PushValue>) -> Self {
+        self.push = self.push.with(member.into(), value.into());
         self
     }
 
     /// Adds a specialization constant.
     #[must_use]
-    pub fn spec(mut self, name: &'static str, value: u32) -> Self {
-        self.spec.push((name, value));
+    pub fn spec(mut self, name: impl Into<Name>, value: impl Into<PushValue>) -> Self {
+        self.spec.push((Constant::Named(name.into()), value.into()));
         self
     }
 
     /// Adds a macro definition.
     #[must_use]
-    pub fn define(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+    pub fn define(mut self, name: impl Into<Name>, value: impl Into<Name>) -> Self {
         self.defines.push((name.into(), value.into()));
         self
     }
@@ -188,8 +186,8 @@ impl Dispatch {
 
     /// Binds the GLSL buffer `glsl` to an operand or scratch of another name.
     #[must_use]
-    pub fn bind(mut self, glsl: &'static str, buffer: &'static str) -> Self {
-        self.renamed.push((glsl, buffer));
+    pub fn bind(mut self, glsl: impl Into<Name>, buffer: impl Into<Name>) -> Self {
+        self.renamed.push((Socket::Named(glsl.into()), buffer.into()));
         self
     }
 }
@@ -229,15 +227,15 @@ impl Plan {
 
     /// Adds a fill with zeros.
     #[must_use]
-    pub fn zero(mut self, buffer: &'static str) -> Self {
-        self.steps.push(Step::Fill { buffer, word: 0 });
+    pub fn zero(mut self, buffer: impl Into<Name>) -> Self {
+        self.steps.push(Step::Fill { buffer: buffer.into(), word: 0 });
         self
     }
 
     /// Adds a scratch buffer.
     #[must_use]
-    pub fn scratch(mut self, name: &'static str, dtype: Dtype, len: usize) -> Self {
-        self.scratch.push(Scratch { name, dtype, len });
+    pub fn scratch(mut self, name: impl Into<Name>, dtype: Dtype, len: usize) -> Self {
+        self.scratch.push(Scratch { name: name.into(), dtype, len });
         self
     }
 }

@@ -29,6 +29,18 @@ impl Dtype {
         }
     }
 
+    /// Whether it stores floating-point numbers.
+    #[must_use]
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F16)
+    }
+
+    /// Whether it stores whole numbers.
+    #[must_use]
+    pub const fn is_integer(self) -> bool {
+        matches!(self, Self::U32 | Self::I32)
+    }
+
     /// The nearest value that storage can hold, ties to even.
     #[must_use]
     pub fn round(self, value: f64) -> f64 {
