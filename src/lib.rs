@@ -12,6 +12,7 @@ pub mod cli;
 pub mod device;
 pub mod faulty;
 pub mod glsl;
+pub mod import;
 pub mod kernel_file;
 pub mod memory;
 pub mod model;
@@ -24,3 +25,5 @@ pub mod tensor;
 #[expect(unsafe_code, reason = "Vulkan is a C interface; each block names the rule it relies on")]
 pub mod vulkan;
 pub mod worker;
+
+pub use cli::{main, suite};

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use vklab::ops::Registry;
+
 fn main() -> ExitCode {
-    vklab::cli::main()
+    vklab::main(Registry::lab())
 }

@@ -2,6 +2,7 @@
 //! cargo, apt-get and sudo that write down how they were called.
 #![cfg(target_os = "linux")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -243,6 +244,24 @@ fn ubuntu_needs_no_further_source() {
     let outcome = machine.run(&["setup"]);
     assert_has(&outcome.stderr, "libvulkan1 mesa-vulkan-drivers\n");
     assert_lacks(&outcome.stderr, "backports");
+}
+
+/// `ci/run.packages` for machines without the script, where glslc compiles instead of shaderc.
+#[test]
+fn the_recipe_names_the_packages_that_the_script_installs() {
+    let machine = Machine::debian_12("");
+    machine.write("root/etc/os-release", UBUNTU_24_04);
+    let shown = machine.run(&["--dry-run", "setup"]).stderr;
+    let (_, listed) = shown.split_once("--no-install-recommends ").expect("an installation");
+    let script: BTreeSet<_> = listed.lines().next().expect("a line").split(' ').collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ci");
+    let [run, build] = ["run.packages", "build.packages"]
+        .map(|name| fs::read_to_string(folder.join(name)).expect(name));
+    let run: BTreeSet<_> = run.lines().collect();
+    let for_shaderc = ["cmake", "g++", "git", "ninja-build", "python3"];
+    assert_eq!(run.difference(&script).collect::<Vec<_>>(), [&"glslc"]);
+    assert_eq!(script.difference(&run).copied().collect::<Vec<_>>(), for_shaderc);
+    assert!(build.lines().all(|package| !for_shaderc.contains(&package)), "{build}");
 }
 
 #[test]

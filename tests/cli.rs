@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use quick_junit::Report;
 use serde_json::Value;
 use vklab::vulkan::{self, Validation};
 use vklab::worker::choose;
@@ -267,6 +268,42 @@ fn a_finding_of_a_run_file_is_explained_in_full() {
     refused(&run(&["explain", &format!("{path}:1")]), &["version 99"]);
     fs::write(&path, format!("{}\n{{\"line\":\"verd", lines[0])).expect("written");
     refused(&run(&["explain", &format!("{path}:1")]), &[":2: no line of a run file"]);
+}
+
+/// A run with one hang: no worker answers within a nanosecond.
+fn hang(format: &str) -> String {
+    let output = vklab(&["check", "add.naive", "--only", "forward", "--seed", "1"])
+        .args(["--case", "rows=1,cols=2/normal", "--timeout", "1e-9", "--format", format])
+        .output()
+        .expect("the binary starts");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn github_annotates_a_finding_in_one_line() {
+    let said = hang("github");
+    let commands: Vec<&str> = said.lines().filter(|line| line.starts_with("::")).collect();
+    let devices = choose(&[], Validation::Off).expect("a device").len();
+    assert_eq!(commands.len(), devices, "{said}");
+    assert!(commands[0].starts_with("::error title=hang%3A add.naive forward on "), "{said}");
+    assert!(commands[0].contains("rows=1,cols=2/normal%0Ahang: no answer"), "{said}");
+    assert!(said.contains("1 hang") && said.ends_with("seed 1\n"), "{said}");
+}
+
+#[test]
+fn junit_is_one_document_that_reads_back() {
+    let said = hang("junit");
+    let report = Report::deserialize_from_str(&said).expect("JUnit XML");
+    let devices = choose(&[], Validation::Off).expect("a device");
+    assert_eq!(report.test_suites.len(), devices.len());
+    assert_eq!(report.errors, devices.len());
+    let suite = &report.test_suites[0];
+    assert_eq!(suite.name.as_str(), devices[0].found.info.name);
+    assert_eq!((suite.tests, suite.failures, suite.errors), (2, 0, 1));
+    let case = &suite.test_cases[0];
+    assert_eq!(case.classname.as_deref(), Some("add.naive"));
+    assert_eq!(case.name.as_str(), "forward");
 }
 
 #[test]

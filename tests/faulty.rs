@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use vklab::check::{Check, Effort, Outcome, applies, cases};
+use vklab::check::{Check, Outcome, applies, cases};
 use vklab::faulty::{self, Defect, Family, Fault};
 use vklab::ops::{Case, Cases};
 use vklab::report::Catches;
@@ -37,8 +37,8 @@ fn each_fault_is_caught_by_its_check_and_no_twin_is() {
     let mut campaign = Campaign::new(&faults, &Check::ALL, 1);
     let tasks = campaign.tasks().to_vec();
     let ran = pool().run(&tasks, |update| {
-        if let Update::Answer { task, case, outcome } = update {
-            campaign.hear(task, case, outcome);
+        if let Update::Answer { task, case, answer } = update {
+            campaign.hear(task, case, answer.outcome);
         }
     });
     ran.expect("workers that work");
@@ -53,23 +53,15 @@ fn a_threshold_that_no_case_lists_is_reported_exactly() {
     let all = cases(Check::Forward, op, Cases::Full, 1);
     assert!(all.iter().all(|case| case.dims[cols] != 257));
     let beyond: Vec<Case> = all.into_iter().filter(|case| case.dims[cols] > 257).collect();
-    let task = Task {
-        op: op.name.to_owned(),
-        variant: variant.name.to_owned(),
-        check: Check::Forward,
-        fault: Some(fault.name.to_owned()),
-        effort: Effort::Full,
-        cases: beyond,
-    };
+    let task = Task::variant(op, variant, Check::Forward, &beyond).planted(fault.name);
     let mut reported = Vec::new();
-    let ran = pool().run(std::slice::from_ref(&task), |update| match update {
-        Update::Answer { outcome: Outcome::Fail { finding }, .. } => {
-            reported.push(finding.smallest.unwrap_or_default());
+    let ran = pool().run(std::slice::from_ref(&task), |update| {
+        if let Update::Answer { case, answer, .. } = update {
+            match answer.outcome {
+                Outcome::Fail { finding } => reported.push(finding.smallest.unwrap_or_default()),
+                outcome => panic!("{}: {outcome:?}", task.cases[case]),
+            }
         }
-        Update::Answer { case, outcome, .. } => {
-            panic!("{}: {outcome:?}", task.cases[case].id(op));
-        }
-        _ => {}
     });
     ran.expect("workers that work");
     assert!(!reported.is_empty());

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use vklab::check::{Check, Finding, Kind, Outcome, Session, Subject, Verdict, run};
+use vklab::faulty;
 use vklab::glsl::Source;
 use vklab::memory::LedgerOptions;
 use vklab::ops::{self, Case};
@@ -54,6 +55,7 @@ fn a_planted_fault_is_found_shrunk_and_blamed_on_its_kernel() {
     let finding = planted(&mut session, Check::Forward, "rows=5,cols=70/normal").expect("wrong");
     assert_eq!(finding.kind, Kind::WrongResult);
     assert_eq!(finding.file.as_deref(), Some("glsl/planted/add.comp"));
+    assert_eq!(finding.line, Some(14), "the store into y");
     assert_eq!(finding.smallest.as_deref(), Some("rows=1,cols=4/normal"));
     let mismatch = finding.mismatch.as_ref().expect("compared values");
     assert_eq!((mismatch.bad, mismatch.total), (1, 4));
@@ -93,7 +95,41 @@ fn an_unreplaced_kernel_is_blamed_by_the_buffer_that_it_writes() {
     let Outcome::Fail { finding } = outcome else { panic!("{outcome}") };
     assert_eq!(finding.kind, Kind::WrongGradient);
     assert_eq!(finding.file.as_deref(), Some("glsl/add/vjp_a.comp"), "the plan's last kernel");
+    assert_eq!(finding.line, None, "no line of it stores into gb");
     assert_eq!(finding.mismatch.expect("compared values").buffer, "gb");
+}
+
+/// The place that a fault is blamed on, `file:line` or `file:line,line`, and the text of the line.
+fn blamed(session: &mut Session, name: &str, check: Check, case: &str) -> (String, String) {
+    let fault = faulty::find(name).expect("a fault");
+    let (op, variant) = fault.place();
+    let mut subject = Subject::new(op, variant);
+    fault.plant(&mut subject);
+    let case = Case::parse(op, case, 1).expect("a case");
+    let outcome = run(session, &subject, check, &case).expect("it runs");
+    let Outcome::Fail { finding } = outcome else { panic!("{name}: {outcome}") };
+    let (file, line) = (finding.file.expect("a file"), finding.line.expect("a line"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
+    let source = fs::read_to_string(source).expect("the kernel");
+    let index = usize::try_from(line).expect("a small number") - 1;
+    let text = source.lines().nth(index).expect("the line").trim().to_owned();
+    let other = finding.other_line.map_or_else(String::new, |line| format!(",{line}"));
+    (format!("{file}:{line}{other}"), text)
+}
+
+#[test]
+fn faults_are_blamed_on_the_line_that_stores() {
+    let mut session = session();
+    let mut blamed = |name, check, case| blamed(&mut session, name, check, case);
+    let wrong = blamed("transpose_wrong_stride", Check::Forward, "batch=1,rows=3,cols=5/normal");
+    assert_eq!(wrong.1, "y[i] = x[(batch * rows + row) * rows + col];");
+    let past = blamed("relu_no_guard", Check::Memory, "len=3/normal");
+    assert_eq!(past.1, "y[i] = ELEMENT(value < 0.0 ? 0.0 : value);");
+    let input = blamed("softmax_writes_input", Check::Memory, "rows=2,cols=3/normal");
+    assert_eq!(input.1, "x[i] = ELEMENT(exp(float(x[i]) - top));");
+    let barrier = blamed("matmul_slices_unordered", Check::Memory, "batch=1,m=2,n=2,k=300/normal");
+    // Here it is the line that reads too early.
+    assert_eq!(barrier.0, "glsl/matmul/split_k_reduce.comp:13");
 }
 
 /// Shape, element type and little-endian data of an .npy file.
@@ -139,16 +175,17 @@ fn a_finding_as_json_has_what_other_tools_need() {
     let verdict = Verdict {
         device: "d".to_owned(),
         op: "add".to_owned(),
-        variant: "naive".to_owned(),
+        variant: Some("naive".to_owned()),
         check: Check::Forward,
         case: "rows=1,cols=4/normal".to_owned(),
         seed: 11,
         outcome: Outcome::fail(finding.clone()),
+        output: None,
     };
     let json = finding_json(&verdict);
     assert_eq!(json["kind"], "wrong-result");
     assert_eq!(json["file"], "glsl/planted/add.comp");
-    assert_eq!((&json["line"], &json["other_line"]), (&Value::Null, &Value::Null));
+    assert_eq!((&json["line"], &json["other_line"]), (&Value::from(14), &Value::Null));
     assert_eq!(json["message"], "y differs from the reference");
     assert_eq!(json["target"], "add.naive");
     let back: Verdict = serde_json::from_str(&serde_json::to_string(&verdict).expect("JSON"))

@@ -55,13 +55,17 @@ fn a_kernel_that_fits_its_record_runs() {
 fn every_difference_is_named_with_what_was_expected() {
     let mut session = session();
     let kernel = || Dispatch::new(Source::new("wrong/scale.comp", KERNEL));
-    let block = "push constant `scale` at offset 4 is f32 x 1, the plan gives one u32";
+    let block = "push constant `scale` is a f32, and the plan gives one u32";
     let cases: [(Dispatch, Dtype, &[&str]); 9] = [
-        (right().push("cols", 1_u32), Dtype::F32, &["no push constant `cols`", "len, scale"]),
+        (
+            right().push("cols", 1_u32),
+            Dtype::F32,
+            &["no push constant `cols`", "0  u32 len", "4  f32 scale"],
+        ),
         (kernel().push("len", 3_u32), Dtype::F32, &["push constant `scale` is not given"]),
         (kernel().push("len", 3_u32).push("scale", 2_u32), Dtype::F32, &[block]),
         (right().spec("TILE", 8_u32), Dtype::F32, &["constant `TILE`", "WORKGROUP"]),
-        (right().bind("z", "y"), Dtype::F32, &["no buffer `z`", "x, y"]),
+        (right().bind("z", "y"), Dtype::F32, &["no buffer `z`", "0.0 `x`, 0.3 `y`"]),
         (right().bind("y", "out"), Dtype::F32, &["binding 3 (`y`)", "`out`", "x, y"]),
         (right(), Dtype::F16, &["binding 3 (`y`) holds f32", "`y` as f16"]),
         (right(), Dtype::I32, &["binding 3 (`y`) holds f32", "`y` as i32"]),

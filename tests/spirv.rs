@@ -4,7 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use vklab::glsl::{Build, Compiler, CompilerOptions, Library, Modules, Source};
-use vklab::spirv::{Access, ElementType, Interface, reflect, reflect_with};
+use vklab::glsl::{GlslError, Includes};
+use vklab::spirv::{
+    Access, ElementType, Interface, Touch, Touched, reflect, reflect_with, touched,
+};
 
 fn compile(text: &'static str) -> Modules {
     let compiler = Compiler::new(CompilerOptions::default()).unwrap();
@@ -121,7 +124,94 @@ fn a_real_module_altered_anywhere_is_never_a_panic() {
             let mut altered = words.clone();
             altered[at] ^= 1 << bit;
             error_count += usize::from(reflect(&altered).is_err());
+            let _ = touched(&altered);
         }
     }
     assert!(error_count > words.len(), "{error_count} errors");
+}
+
+/// One include, `store.glsl`, which writes line 2 and calls through a function.
+struct OneInclude;
+
+const INCLUDED: &str = "// Doubles what it is given.
+void twice(inout float v) { v *= 2.0; }
+void put(uint at, float v) {
+    y[at] = v;
+}
+";
+
+impl Includes for OneInclude {
+    fn find(&self, name: &str, _from: &str) -> Result<Option<Source>, GlslError> {
+        Ok((name == "store.glsl").then(|| Source::new("include/store.glsl", INCLUDED)))
+    }
+
+    fn names(&self, _from: &str) -> Vec<String> {
+        vec!["store.glsl".to_owned()]
+    }
+
+    fn places(&self, _from: &str) -> Vec<String> {
+        vec!["include".to_owned()]
+    }
+}
+
+const TOUCHING: &str = "#version 450
+#extension GL_EXT_shader_atomic_float : require
+layout(local_size_x = 8) in;
+layout(binding = 0) readonly buffer X { float x[]; };
+layout(binding = 1) buffer Y { float y[]; };
+layout(set = 1, binding = 0) buffer Z { uint count; vec4 z[]; } out_z;
+#include \"store.glsl\"
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    if (i >= SIZE) {
+        return;
+    }
+    float sum =
+        x[i]
+        + 1.0;
+    for (uint k = 0; k < 4; k++) {
+        sum += x[k];
+    }
+    put(i, sum);
+    twice(y[i]);
+    atomicAdd(out_z.count, 1u);
+    out_z.z[i]
+        .y = sum;
+}
+";
+
+fn touching(preamble: Option<Source>) -> Vec<Touched> {
+    let compiler = Compiler::new(CompilerOptions::default()).unwrap();
+    let source = Source::new("dir/k.comp", TOUCHING);
+    let build = Build { preamble, ..Build::new(source) };
+    let build = if build.preamble.is_none() { build.define("SIZE", "64") } else { build };
+    touched(&compiler.compile(&build, &OneInclude).unwrap().debug).unwrap()
+}
+
+/// Lines of a kind in a binding, each with its file.
+fn lines(found: &[Touched], binding: (u32, u32), touch: Touch) -> Vec<String> {
+    let is_asked = |t: &&Touched| (t.set, t.binding) == binding && t.touch == touch;
+    found.iter().filter(is_asked).map(|t| format!("{}:{}", t.file, t.line)).collect()
+}
+
+#[test]
+fn loads_and_stores_have_the_lines_of_their_own_files() {
+    let preamble = Source::new("common.glsl", "const uint SIZE = 64;\n\n\n");
+    for preamble in [None, Some(preamble)] {
+        let found = touching(preamble);
+        assert_eq!(lines(&found, (0, 0), Touch::Load), ["dir/k.comp:14", "dir/k.comp:17"]);
+        assert!(lines(&found, (0, 0), Touch::Store).is_empty(), "{found:?}");
+        // One copies an `inout` argument back; the other stands in the include's function.
+        let stores = lines(&found, (0, 1), Touch::Store);
+        assert_eq!(stores, ["dir/k.comp:20", "include/store.glsl:4"]);
+        assert_eq!(lines(&found, (0, 1), Touch::Load), ["dir/k.comp:20"]);
+        // The line of a store is that of its `=`.
+        assert_eq!(lines(&found, (1, 0), Touch::Store), ["dir/k.comp:21", "dir/k.comp:23"]);
+    }
+}
+
+#[test]
+fn an_optimised_module_names_no_lines() {
+    assert!(touched(&compile(RICH).optimized).unwrap().is_empty());
+    assert!(!touched(&compile(RICH).debug).unwrap().is_empty());
 }

@@ -1,11 +1,13 @@
 //! Workers that die, hang or talk nonsense cost a verdict and a new worker, never the run.
 //!
-//! The workers are this program again, told by its first argument to be one. A case's seed tells
+//! The workers are this program again, told by its first argument to be one. A case's id tells
 //! such a worker what to do with it, so that nothing has to be remembered from one to the next.
 
 use std::env;
 use std::io::{self, BufRead, Write};
+use std::num::ParseIntError;
 use std::process::{ExitCode, abort};
+use std::str::FromStr;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,10 +15,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use vklab::check::{Check, Effort, Outcome};
 use vklab::device::{DeviceInfo, Features, Limits};
 use vklab::memory::Counters;
-use vklab::numeric::{ErrorModel, Regime};
-use vklab::ops::Case;
-use vklab::tensor::Dtype;
-use vklab::worker::{Event, Failure, Pool, PoolError, Task, Update};
+use vklab::numeric::ErrorModel;
+use vklab::worker::{Event, Failure, Pool, PoolError, Task, Update, Work};
 
 const WORKER: &str = "--be-a-worker";
 const FINE: u64 = 0;
@@ -80,7 +80,9 @@ fn worker(mode: &str) -> io::Result<()> {
             let failed = |failure, message: &str| {
                 say(&Event::Failed { failure, message: message.to_owned() })
             };
-            match case.seed {
+            let (at, act) = case.split_once(':').ok_or_else(|| io::Error::other("no act"))?;
+            let (at, act): (u32, u64) = (number(at)?, number(act)?);
+            match act {
                 EXIT => {
                     eprintln!("the driver gave up");
                     return Err(io::Error::other("gone"));
@@ -96,9 +98,9 @@ fn worker(mode: &str) -> io::Result<()> {
                 LAB_FAULT => return failed(Failure::Error, "a kernel that doesn't compile"),
                 _ => {}
             }
-            let worst = case.dims[0] as f64 / 1024.0;
-            say(&Event::Answer { case: index, outcome: Outcome::Pass { worst } })?;
-            if case.seed == LEAVES {
+            let worst = f64::from(at) / 1024.0;
+            say(&Event::Answer { case: index, answer: Outcome::Pass { worst }.into() })?;
+            if act == LEAVES {
                 return Err(io::Error::other("left"));
             }
         }
@@ -110,6 +112,10 @@ fn worker(mode: &str) -> io::Result<()> {
     }
     let counters = Counters { allocations: 1, frees: 1, ..Counters::default() };
     say(&Event::Closed { counters, leaks: Vec::new() })
+}
+
+fn number<T: FromStr<Err = ParseIntError>>(text: &str) -> io::Result<T> {
+    text.parse().map_err(io::Error::other)
 }
 
 fn say(event: &Event) -> io::Result<()> {
@@ -139,23 +145,11 @@ fn pool(mode: &str, workers: usize) -> Pool {
     Pool { command, workers, timeout: Duration::from_secs(20) }
 }
 
-/// A task whose cases do these things; the first dimension is the case's index.
-fn task(seeds: &[u64]) -> Task {
-    let case = |(index, seed): (usize, &u64)| Case {
-        dims: vec![index],
-        attributes: Vec::new(),
-        dtype: Dtype::F32,
-        regime: Regime::Normal,
-        seed: *seed,
-    };
-    Task {
-        op: "add".to_owned(),
-        variant: "naive".to_owned(),
-        check: Check::Forward,
-        fault: None,
-        effort: Effort::Full,
-        cases: seeds.iter().enumerate().map(case).collect(),
-    }
+/// A task whose cases do these things.
+fn task(acts: &[u64]) -> Task {
+    let case = |(index, act): (usize, &u64)| format!("{index}:{act}");
+    let work = Work::Variant { op: "add".to_owned(), variant: "naive".to_owned(), fault: None };
+    Task::new(work, Check::Forward, 0, acts.iter().enumerate().map(case).collect())
 }
 
 /// What the pool said, in its order.
@@ -173,7 +167,8 @@ fn hear(pool: &Pool, tasks: &[Task]) -> Result<Heard, PoolError> {
             assert_eq!(info.name, "pretended");
             heard.ready += 1;
         }
-        Update::Answer { task, case, outcome } => heard.answers.push((task, case, outcome)),
+        Update::Answer { task, case, answer } => heard.answers.push((task, case, answer.outcome)),
+        Update::Refused { message, .. } => panic!("{message}"),
         Update::Closed(counters, leaks) => {
             assert!(counters.allocations == 1 && leaks.is_empty());
             heard.closed += 1;
@@ -201,13 +196,14 @@ fn answered(heard: &Heard, task: &Task) -> Result<(), Failed> {
         return Err(format!("answers in the order {order:?}").into());
     }
     for ((_, case, outcome), given) in heard.answers.iter().zip(&task.cases) {
-        let (word, part) = expected(given.seed);
+        let (at, act) = given.split_once(':').ok_or("no act")?;
+        let (word, part) = expected(act.parse()?);
         let unix_only = part == "signal" && !cfg!(unix);
         if outcome.word() != word || !(unix_only || outcome.to_string().contains(part)) {
             return Err(format!("case {case}: {outcome}, not {word} with `{part}`").into());
         }
         if let Outcome::Pass { worst } = outcome
-            && *worst != given.dims[0] as f64 / 1024.0
+            && (worst * 1024.0).to_string() != at
         {
             return Err(format!("case {case} has another's answer").into());
         }

@@ -31,6 +31,7 @@ pub fn mid_size(op: &Op, seed: u64) -> Case {
         dtype: op.dtypes[0],
         regime: Regime::Normal,
         seed,
+        storage: Vec::new(),
     }
 }
 
@@ -60,7 +61,8 @@ fn passes(operand: &Operand, pass: Pass) -> u64 {
 
 fn size_bytes(operand: &Operand, problem: &Problem<'_>) -> u64 {
     let len: usize = (operand.shape)(problem).iter().product();
-    (len * problem.dtype_of(operand).size_bytes()) as u64
+    let dtype = problem.dtype_of(operand);
+    (len.div_ceil(dtype.block_len()) * dtype.block_bytes()) as u64
 }
 
 #[cfg(test)]

@@ -1,52 +1,153 @@
-//! Which kernel of a plan a finding is about.
+//! Which kernel of a plan a finding is about, and which of its lines.
 
-use crate::ops::{Case, Dispatch, Pass, Step};
-use crate::spirv::Access;
+use std::rc::Rc;
 
-use super::execute::{Setting, Subject, planned};
-use super::kernels::bound_names;
+use crate::memory::Access;
+use crate::ops::{Case, Dispatch, Pass, Plan, Step};
+use crate::spirv::{self, Binding, Touch, Touched};
+
+use super::execute::{Setting, planned};
+use super::kernels::{Built, bound_names};
+use super::order::Unordered;
+use super::staged::declared;
+use super::subject::Subject;
 use super::{Finding, Kind, Session};
 
-/// The source file of the kernel to blame: the one that was put in another's place; else the last
-/// that may write the buffer which the finding names; else the last of the plan.
-#[must_use]
-pub(super) fn file(
+/// Fills the finding's file and lines. The kernel to blame is the one that was put in another's
+/// place; else the last that may write the buffer which the finding names; else the last of the
+/// plan. Its lines are those that store into that buffer.
+pub(super) fn place(
     session: &mut Session,
     subject: &Subject<'_>,
     case: &Case,
-    finding: &Finding,
-) -> Option<String> {
+    finding: &mut Finding,
+) {
     if finding.kind == Kind::Reference {
-        return None;
+        return;
     }
     // The gradient chain looks at the plainest forward kernel first.
     let forward = finding.kind == Kind::WrongResult && subject.variant.pass == Pass::Vjp;
     let plainest = Subject::new(subject.op, &subject.op.variants[0]);
     let subject = if forward { &plainest } else { subject };
-    if let Some((_, source)) = &subject.replaced {
-        return Some(format!("glsl/{}", source.shown_path()));
-    }
+    let replaced = subject.replaced.as_ref().map(|(_, source)| source.shown_path());
     let problem = case.problem(subject.op);
-    let plan = planned(session, subject, &problem, &Setting::default_for(subject.variant)).ok()?;
+    let setting = Setting::default_for(subject.variant);
+    finding.file.clone_from(&replaced);
+    if let Ok(plan) = planned(session, subject, &problem, &setting) {
+        in_plan(session, &plan, replaced.as_deref(), finding);
+    }
+    if subject.own.is_none() {
+        // The registry knows its kernels by their paths below glsl/.
+        finding.file = finding.file.take().map(|file| format!("glsl/{file}"));
+    }
+}
+
+/// The same for a plan on its own, of which one kernel may be known to be wrong.
+pub(super) fn in_plan(
+    session: &mut Session,
+    plan: &Plan,
+    suspect: Option<&str>,
+    finding: &mut Finding,
+) {
+    let Some((dispatch, buffer)) = culprit(session, suspect, plan, finding) else { return };
+    let lines = lines(session, dispatch, buffer.as_deref(), finding.kind);
+    let Some(first) = lines.first() else {
+        finding.file = Some(dispatch.code.path().to_owned());
+        return;
+    };
+    let other = lines.iter().find(|other| other.file == first.file && other.line != first.line);
+    finding.file = Some(first.file.clone());
+    finding.line = Some(first.line);
+    finding.other_line = other.map(|other| other.line);
+}
+
+/// The kernel to blame, and the buffer with which it did wrong.
+fn culprit<'p>(
+    session: &mut Session,
+    suspect: Option<&str>,
+    plan: &'p Plan,
+    finding: &Finding,
+) -> Option<(&'p Dispatch, Option<String>)> {
+    if finding.kind == Kind::MissingBarrier
+        && let Some((dispatch, buffer)) = unordered(session, plan)
+    {
+        return Some((dispatch, Some(buffer)));
+    }
     let named = finding.mismatch.as_ref().map(|m| &m.buffer);
     let buffer = named.or(finding.memory.first().map(|m| &m.buffer));
-    let mut last = None;
-    let mut writer = None;
+    let (mut last, mut writer) = (None, None);
     for step in &plan.steps {
-        if let Step::Dispatch(dispatch) = step {
-            last = Some(dispatch);
-            if buffer.is_some_and(|name| writes(session, dispatch, name)) {
-                writer = last;
-            }
+        let Step::Dispatch(dispatch) = step else { continue };
+        if suspect.is_some_and(|path| dispatch.code.path() != path) {
+            continue;
+        }
+        last = Some(dispatch);
+        if buffer.is_some_and(|name| writes(session, dispatch, name)) {
+            writer = last;
         }
     }
-    writer.or(last).map(|dispatch| format!("glsl/{}", dispatch.code.path()))
+    // A kernel that was put in another's place is wrong whatever it writes.
+    let is_its = writer.is_some() || suspect.is_none();
+    Some((writer.or(last)?, buffer.filter(|_| is_its).cloned()))
+}
+
+/// The lines of a kernel that may have done it: those that write the buffer; without a buffer to
+/// blame, all that write, if they write one buffer alone. A barrier is missing in front of whatever
+/// touches the buffer.
+fn lines(
+    session: &mut Session,
+    dispatch: &Dispatch,
+    buffer: Option<&str>,
+    kind: Kind,
+) -> Vec<Touched> {
+    let Some(built) = built(session, dispatch) else { return Vec::new() };
+    let Ok(bound) = bound_names(&built, dispatch) else { return Vec::new() };
+    let Ok(mut lines) = spirv::touched(&built.modules.debug) else { return Vec::new() };
+    lines.retain(|line| line.touch == Touch::Store || kind == Kind::MissingBarrier);
+    let at = |line: &Touched| (line.set, line.binding);
+    match buffer {
+        Some(buffer) => lines.retain(|line| {
+            let is_blamed =
+                |(b, name): &(&Binding, &str)| *name == buffer && (b.set, b.binding) == at(line);
+            bound.iter().any(is_blamed)
+        }),
+        None if lines.iter().any(|line| at(line) != at(&lines[0])) => lines.clear(),
+        None => {}
+    }
+    lines
+}
+
+fn built(session: &mut Session, dispatch: &Dispatch) -> Option<Rc<Built>> {
+    session.kernels.build(&session.compiler, dispatch).ok()
 }
 
 fn writes(session: &mut Session, dispatch: &Dispatch, buffer: &str) -> bool {
-    session.kernels.build(&session.compiler, dispatch).is_ok_and(|built| {
+    built(session, dispatch).is_some_and(|built| {
         bound_names(&built, dispatch).is_ok_and(|bound| {
-            bound.iter().any(|(b, name)| *name == buffer && b.access != Access::ReadOnly)
+            bound.iter().any(|(b, name)| *name == buffer && b.access != spirv::Access::ReadOnly)
         })
     })
+}
+
+/// The first kernel that uses a buffer which nothing orders behind an earlier step, and the buffer.
+fn unordered<'p>(session: &mut Session, plan: &'p Plan) -> Option<(&'p Dispatch, String)> {
+    let mut order = Unordered::new();
+    for step in &plan.steps {
+        match step {
+            Step::Barrier => order.barrier(),
+            Step::Fill { buffer, .. } => {
+                order.step("a fill", vec![(buffer.to_string(), Access::Write, buffer.as_ref())]);
+            }
+            Step::Dispatch(dispatch) => {
+                let built = built(session, dispatch)?;
+                let bound = bound_names(&built, dispatch).ok()?;
+                let uses =
+                    bound.iter().map(|(b, name)| ((*name).to_owned(), declared(b.access), *name));
+                if let Some(buffer) = order.step(dispatch.code.path(), uses.collect()) {
+                    return Some((dispatch, buffer.to_owned()));
+                }
+            }
+        }
+    }
+    None
 }

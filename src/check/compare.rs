@@ -1,6 +1,6 @@
 //! Element by element: is what the kernel wrote within its bound?
 
-use crate::numeric::{Bounded, next_after, ulp_of};
+use crate::numeric::{Bounded, max_finite, min_normal, next_after, ulp_of};
 use crate::ops::{Operand, Problem};
 use crate::tensor::{Dtype, Tensor, unravel};
 
@@ -117,7 +117,7 @@ impl Expected {
 
 /// The error as a fraction of what is allowed; above 1, or NaN, is wrong.
 ///
-/// The kernel's f32 result may be anywhere in `want +- bound`. Storage as f16 rounds that interval
+/// The kernel's f32 result may be anywhere in `want +- bound`. Storage as f16 or bf16 rounds that interval
 /// outwards, since the specification leaves the rounding direction of a conversion open and lets
 /// results below the normal range be flushed to zero.
 #[must_use]
@@ -125,8 +125,8 @@ pub fn excess(dtype: Dtype, want: f64, bound: f64, got: f64) -> f64 {
     if bound == f64::INFINITY || want.is_nan() {
         return 0.0;
     }
-    if dtype == Dtype::F16 && want.is_finite() {
-        return excess_f16(want, bound, got);
+    if matches!(dtype, Dtype::F16 | Dtype::BF16) && want.is_finite() {
+        return excess_half(dtype, want, bound, got);
     }
     if want.is_infinite() || got.is_infinite() {
         return if want == got { 0.0 } else { f64::INFINITY };
@@ -135,33 +135,33 @@ pub fn excess(dtype: Dtype, want: f64, bound: f64, got: f64) -> f64 {
     if error == 0.0 { 0.0 } else { error / bound }
 }
 
-fn excess_f16(want: f64, bound: f64, got: f64) -> f64 {
-    let (mut low, mut high) =
-        (outward(want - bound, f64::NEG_INFINITY), outward(want + bound, f64::INFINITY));
-    if want.abs() - bound < f64::from(half::f16::MIN_POSITIVE.to_f32()) {
+fn excess_half(dtype: Dtype, want: f64, bound: f64, got: f64) -> f64 {
+    let mut low = outward(dtype, want - bound, f64::NEG_INFINITY);
+    let mut high = outward(dtype, want + bound, f64::INFINITY);
+    if want.abs() - bound < min_normal(dtype) {
         low = low.min(0.0);
         high = high.max(0.0);
     }
     if got >= low && got <= high {
-        let allowed = bound + ulp_of(Dtype::F16, want);
+        let allowed = bound + ulp_of(dtype, want);
         let error = (got - want).abs();
         return if error.is_finite() { (error / allowed).min(1.0) } else { 1.0 };
     }
     if got.is_finite() { ((got - want).abs() / (high - low)).max(1.5) } else { f64::INFINITY }
 }
 
-/// The f16 at or beyond `value` in a direction.
-fn outward(value: f64, towards: f64) -> f64 {
-    let rounded = Dtype::F16.round(value);
+/// The number of a 16-bit format at or beyond `value` in a direction.
+fn outward(dtype: Dtype, value: f64, towards: f64) -> f64 {
+    let rounded = dtype.round(value);
     let inside = if towards > 0.0 { rounded < value } else { rounded > value };
     if !inside {
         return rounded;
     }
     if rounded.is_infinite() {
         // Rounding towards zero stops at the largest finite number.
-        return f64::from(half::f16::MAX.to_f32()).copysign(rounded);
+        return max_finite(dtype).copysign(rounded);
     }
-    next_after(Dtype::F16, rounded, towards)
+    next_after(dtype, rounded, towards)
 }
 
 #[cfg(test)]
@@ -206,5 +206,22 @@ mod tests {
         assert!(excess(Dtype::F16, -70_000.0, 0.0, -65_504.0) <= 1.0);
         assert!(!(excess(Dtype::F16, 70_000.0, 0.0, 65_472.0) <= 1.0));
         assert!(excess(Dtype::F16, 1e-6, 0.0, 0.0) <= 1.0, "a subnormal may be flushed");
+    }
+
+    #[test]
+    fn so_may_bf16() {
+        let third = 1.0 / 3.0;
+        let near = Dtype::BF16.round(third);
+        let ulp = 2.0f64.powi(-9);
+        for (got, ok) in
+            [(near, true), (near - ulp, true), (near + ulp, false), (near - 2.0 * ulp, false)]
+        {
+            assert_eq!(excess(Dtype::BF16, third, 0.0, got) <= 1.0, ok, "{got}");
+        }
+        let largest = half::bf16::MAX.to_f64();
+        assert!(excess(Dtype::BF16, 3.4e38, 0.0, largest) <= 1.0);
+        assert!(excess(Dtype::BF16, 3.4e38, 0.0, f64::INFINITY) <= 1.0);
+        assert!(!(excess(Dtype::BF16, 3.3e38, 0.0, f64::INFINITY) <= 1.0));
+        assert!(excess(Dtype::BF16, 1e-39, 0.0, 0.0) <= 1.0, "a subnormal may be flushed");
     }
 }

@@ -4,20 +4,20 @@ use crate::ops::Pass;
 use crate::tensor::Tensor;
 
 use super::compare::{Comparison, Expected};
-use super::execute::{Executed, Slot, Subject};
+use super::execute::{Executed, Slot};
 use super::trial::Trial;
 use super::{Evidence, Finding, Kind, Outcome, diagnose, places};
 
 /// Holds everything that a run wrote against the trial; the first buffer with wrong elements makes
 /// the finding.
 #[must_use]
-pub(super) fn judge(subject: &Subject<'_>, trial: &Trial, executed: &Executed) -> Outcome {
+pub(super) fn judge(pass: Pass, trial: &Trial, executed: &Executed) -> Outcome {
     let mut worst: f64 = 0.0;
     for expected in &trial.expected {
         let got = &executed.written[&expected.name];
         let comparison = expected.compare(got);
         if !comparison.bad.is_empty() {
-            let kind = match subject.variant.pass {
+            let kind = match pass {
                 Pass::Forward => Kind::WrongResult,
                 Pass::Vjp => Kind::WrongGradient,
             };
@@ -69,10 +69,13 @@ pub(super) fn differing(
     let mut comparison = expected.compare(got);
     if comparison.bad.is_empty() {
         // Bits differ where values compare equal: signed zeros and NaN payloads.
-        let size = got.dtype().size_bytes();
+        let (size, block_len) = (got.dtype().block_bytes(), got.dtype().block_len());
         let other = expected.dtype.encode(&expected.values);
         comparison.bad = (0..got.len())
-            .filter(|i| got.bytes()[i * size..(i + 1) * size] != other[i * size..(i + 1) * size])
+            .filter(|i| {
+                let block = i / block_len * size..(i / block_len + 1) * size;
+                got.bytes()[block.clone()] != other[block]
+            })
             .collect();
         comparison.worst_at = comparison.bad.first().copied().unwrap_or(0);
     }

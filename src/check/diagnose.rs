@@ -176,10 +176,13 @@ fn zero_or_other_buffer(
 
 fn low_precision(got: &Tensor, values: &[f64]) -> Option<String> {
     let informative = values.iter().filter(|v| **v != 0.0 && v.fract() != 0.0);
-    let all_half = informative.clone().count() > 8
-        && got.dtype() == Dtype::F32
-        && informative.clone().all(|v| Dtype::F16.round(*v) == *v);
-    all_half.then(|| "every value is representable in f16: a low-precision store".to_owned())
+    if got.dtype() != Dtype::F32 || informative.clone().count() <= 8 {
+        return None;
+    }
+    let half = [Dtype::F16, Dtype::BF16]
+        .into_iter()
+        .find(|half| informative.clone().all(|v| half.round(*v) == *v))?;
+    Some(format!("every value is representable in {half}: a low-precision store"))
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use thiserror::Error;
 
 use crate::device::DeviceError;
 use crate::glsl::GlslError;
+use crate::kernel_file::KernelFileError;
 use crate::memory::MemoryError;
-use crate::ops::Unsupported;
+use crate::ops::{CaseError, Unsupported};
 use crate::spirv::SpirvError;
 
 /// We could not do it; nothing is said about the kernel.
@@ -18,6 +19,12 @@ pub enum CheckError {
     /// A kernel that doesn't compile.
     #[error(transparent)]
     Glsl(#[from] GlslError),
+    /// A kernel file that can't be used.
+    #[error(transparent)]
+    File(#[from] KernelFileError),
+    /// The id of a case that an op doesn't have.
+    #[error(transparent)]
+    Case(#[from] CaseError),
     /// A module that can't be read.
     #[error("{kernel}: {source}")]
     Spirv {

@@ -2,58 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::glsl::Source;
-use crate::memory::{Access, Guard, Handle, MemoryFinding, Poison, Request};
-use crate::ops::{Code, Op, Plan, Problem, Role, Scratch, Step, Target, Unsupported, Variant};
+use crate::memory::{Access, Guard, Handle, MemoryFinding, Poison, Request, Site};
+use crate::ops::{Plan, Problem, Role, Scratch, Target, Variant};
 use crate::tensor::{Dtype, Tensor};
 
+use super::question::Question;
 use super::staged::{Placed, Staged, exact_buffers};
-use super::{CheckError, Effort, Session};
-
-/// What a check looks at: an op, one of its variants, and kernels that replace those of the plan.
-#[derive(Clone)]
-pub struct Subject<'a> {
-    /// The op.
-    pub op: &'static Op,
-    /// The variant.
-    pub variant: &'a Variant,
-    /// A path below glsl/ and the source that is used instead of the kernel there.
-    pub replaced: Option<(&'a str, Source)>,
-    /// A change to every plan.
-    pub edit: Option<fn(Plan) -> Plan>,
-    /// What a failure is worth.
-    pub effort: Effort,
-}
-
-impl<'a> Subject<'a> {
-    /// The variant as it is in the registry.
-    #[must_use]
-    pub const fn new(op: &'static Op, variant: &'a Variant) -> Self {
-        Self { op, variant, replaced: None, edit: None, effort: Effort::Full }
-    }
-
-    /// The variant's plan, with what is replaced in it.
-    ///
-    /// # Errors
-    /// The variant's reason why it has none.
-    pub fn plan(&self, problem: &Problem<'_>, target: &Target<'_>) -> Result<Plan, Unsupported> {
-        let mut plan = (self.variant.plan)(problem, target)?;
-        if let Some(edit) = self.edit {
-            plan = edit(plan);
-        }
-        if let Some((path, source)) = &self.replaced {
-            for step in &mut plan.steps {
-                if let Step::Dispatch(dispatch) = step
-                    && let Code::Glsl { source: twin, .. } = &mut dispatch.code
-                    && twin.path == *path
-                {
-                    *twin = source.clone();
-                }
-            }
-        }
-        Ok(plan)
-    }
-}
+use super::subject::Subject;
+use super::{CheckError, Session};
 
 /// A buffer of a run.
 #[derive(Clone, Debug)]
@@ -68,6 +24,21 @@ pub struct Slot {
     pub role: Role,
     /// What it starts with; poison where there is nothing.
     pub contents: Option<Tensor>,
+    /// How it lies in memory.
+    pub place: Place,
+}
+
+/// How a buffer lies in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The buffer whose memory it shares.
+    pub shares: Option<String>,
+    /// Bytes in front of the data, beside those of the setting.
+    pub before_bytes: u64,
+    /// Elements that nobody writes are no finding.
+    pub is_partial: bool,
+    /// The line that declares it, where that isn't the lab's own.
+    pub site: Option<Site>,
 }
 
 impl Slot {
@@ -86,7 +57,14 @@ impl Slot {
     /// An output that starts as poison.
     #[must_use]
     pub fn output(name: &str, dtype: Dtype, shape: Vec<usize>) -> Self {
-        Self { name: name.to_owned(), dtype, shape, role: Role::Out, contents: None }
+        Self {
+            name: name.to_owned(),
+            dtype,
+            shape,
+            role: Role::Out,
+            contents: None,
+            place: Place::default(),
+        }
     }
 
     /// Scratch memory of a plan.
@@ -102,6 +80,7 @@ impl Slot {
             shape: tensor.shape().to_vec(),
             role,
             contents: Some(tensor.clone()),
+            place: Place::default(),
         }
     }
 
@@ -142,7 +121,17 @@ impl Setting {
     /// The variant's default workgroup, NaN poison, no offset, no sharing.
     #[must_use]
     pub fn default_for(variant: &Variant) -> Self {
-        Self { workgroup: variant.workgroups[0], poison: Poison::Nan, offset_steps: 0, alias: None }
+        Self::at(variant.workgroups[0])
+    }
+
+    /// The same for anything that can be asked about.
+    #[must_use]
+    pub(super) fn first(question: &dyn Question) -> Self {
+        Self::at(question.workgroups()[0])
+    }
+
+    const fn at(workgroup: u32) -> Self {
+        Self { workgroup, poison: Poison::Nan, offset_steps: 0, alias: None }
     }
 }
 
@@ -157,6 +146,23 @@ pub struct Executed {
     pub messages: Vec<String>,
     /// Steps that use the same memory without a barrier between them.
     pub unordered: Vec<String>,
+}
+
+/// Plans and runs what is asked about.
+///
+/// # Errors
+/// As [`execute`].
+pub(super) fn put(
+    session: &mut Session,
+    question: &dyn Question,
+    slots: &[Slot],
+    setting: &Setting,
+) -> Result<Executed, CheckError> {
+    let limits = session.info().limits;
+    let plan = question.plan(&Target { limits: &limits, workgroup: setting.workgroup })?;
+    let executed = run_plan(session, &plan, slots, setting)?;
+    session.messages.extend(executed.messages.iter().cloned());
+    Ok(executed)
 }
 
 /// Plans the variant for the problem and runs it.
@@ -227,12 +233,11 @@ fn allocate(
 ) -> Result<(), CheckError> {
     let limits = session.info().limits;
     for slot in slots {
-        let shared = setting.alias.filter(|(_, output)| *output == slot.name);
-        if let Some((input, _)) = shared
-            && let Some(placed) = handles.get_mut(input)
-        {
+        let in_place = setting.alias.filter(|(_, output)| *output == slot.name);
+        let shared = slot.place.shares.as_deref().or(in_place.map(|(input, _)| input));
+        if let Some(placed) = shared.and_then(|other| handles.get_mut(other)) {
             placed.access = Access::ReadWrite;
-            let placed = *placed;
+            let placed = Placed { dtype: slot.dtype, ..*placed };
             handles.insert(slot.name.clone(), placed);
             continue;
         }
@@ -242,11 +247,12 @@ fn allocate(
             name: slot.name.clone(),
             dtype: slot.dtype,
             len: slot.len(),
-            before_bytes: setting.offset_steps * limits.storage_offset_alignment.max(4),
+            before_bytes: slot.place.before_bytes
+                + setting.offset_steps * limits.storage_offset_alignment.max(4),
             guard,
             poison: setting.poison,
             poison_index: poison_index(slot, setting.poison),
-            site: None,
+            site: slot.place.site.clone(),
         })?;
         handles
             .insert(slot.name.clone(), Placed { handle, access: slot.access(), dtype: slot.dtype });
@@ -279,6 +285,7 @@ fn record_and_wait(
     let mut recorder = session.ledger.recorder();
     for slot in slots {
         if let Some(tensor) = &slot.contents
+            && slot.place.shares.is_none()
             && !tensor.is_empty()
         {
             recorder.upload(handles[&slot.name].handle, tensor.bytes())?;
@@ -288,12 +295,13 @@ fn record_and_wait(
     staged.record(&mut recorder)?;
     recorder.barrier();
     let is_scratch = |slot: &&Slot| !plan.scratch.iter().any(|s| s.name == slot.name);
-    let written: Vec<&Slot> =
-        slots.iter().filter(is_scratch).filter(|s| s.role != Role::In && s.len() > 0).collect();
+    let owns = |s: &&Slot| s.role != Role::In && s.len() > 0 && s.place.shares.is_none();
+    let written: Vec<&Slot> = slots.iter().filter(is_scratch).filter(owns).collect();
     for slot in &written {
         let handle = handles[&slot.name].handle;
         // In-place buffers start with data, so only fresh outputs can show that nobody wrote them.
-        if slot.contents.is_none() && setting.alias.is_none() {
+        let is_fresh = slot.contents.is_none() && setting.alias.is_none();
+        if is_fresh && !slot.place.is_partial {
             recorder.download_written(handle)?;
         } else {
             recorder.download(handle)?;

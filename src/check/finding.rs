@@ -15,11 +15,11 @@ pub struct Finding {
     pub kind: Kind,
     /// One sentence.
     pub message: String,
-    /// The kernel's source file, where one is to blame.
+    /// The source file to blame: a kernel's or that of an include.
     pub file: Option<String>,
-    /// Line in it.
+    /// The line in it that stores into the buffer.
     pub line: Option<u32>,
-    /// The second line of a pair.
+    /// The next other line in it that does.
     pub other_line: Option<u32>,
     /// Elements that are wrong, and elements in all.
     pub mismatch: Option<Mismatch>,
@@ -95,7 +95,8 @@ impl fmt::Display for Finding {
         let mut text = format!("{}: {}\n", self.kind, self.message);
         if let Some(file) = &self.file {
             let line = self.line.map_or_else(String::new, |line| format!(":{line}"));
-            let _ = writeln!(text, "  kernel    {file}{line}");
+            let other = self.other_line.map_or_else(String::new, |line| format!(", {line}"));
+            let _ = writeln!(text, "  kernel    {file}{line}{other}");
         }
         if let Some(m) = &self.mismatch {
             let _ = writeln!(text, "  bad       {} of {} in {}", m.bad, m.total, m.buffer);

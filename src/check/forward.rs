@@ -1,22 +1,17 @@
 //! Forward: every element of every output against the reference.
 
-use crate::ops::Case;
-
-use super::execute::{Setting, Subject, execute};
-use super::trial::Trial;
-use super::{CheckError, Outcome, Session, describe};
+use super::execute::{Setting, put};
+use super::question::Question;
+use super::{CheckError, Outcome, Output, Session, describe};
 
 /// Runs the variant once and compares.
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub(super) fn check(
-    session: &mut Session,
-    subject: &Subject<'_>,
-    case: &Case,
-) -> Result<Outcome, CheckError> {
-    let trial = Trial::new(subject, case, &session.model);
-    let setting = Setting::default_for(subject.variant);
-    let executed = execute(session, subject, &case.problem(subject.op), &trial.slots, &setting)?;
-    Ok(describe::judge(subject, &trial, &executed))
+pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Outcome, CheckError> {
+    let trial = question.trial(session)?;
+    let setting = Setting::first(question);
+    let executed = put(session, question, &trial.slots, &setting)?;
+    session.output = Some(Output::new(&trial, &executed));
+    Ok(describe::judge(question.pass(), &trial, &executed))
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::device::{Kernel, KernelId, SpecValue};
 use crate::glsl::{Build, Chain, Compiler, Folders, Includes, Library, Modules};
 use crate::memory::Ledger;
-use crate::ops::{Code, Constant, Dispatch, PushValue, Socket};
+use crate::ops::{Code, Constant, Dispatch, Name, PushValue, Socket};
 use crate::spirv::{self, Binding, BindingKind, ElementType, Interface, SpecConstant};
 use crate::tensor::Dtype;
 
@@ -212,16 +212,17 @@ pub(super) fn bound_names<'b>(
         Socket::Named(name) => binding.name == *name,
         Socket::At { set, binding: number } => (binding.set, binding.binding) == (*set, *number),
     };
-    let extra = dispatch.renamed.iter().find(|(s, _)| !bindings.iter().any(|b| is_at(b, s)));
-    if let Some((socket, _)) = extra {
+    // A binding that the kernel doesn't declare is what a layout for several kernels has.
+    let named = dispatch.renamed.iter().filter_map(|(socket, _)| match socket {
+        Socket::Named(name) => Some(name),
+        Socket::At { .. } => None,
+    });
+    let mut extra = named.filter(|name| bindings.iter().all(|b| b.name != **name));
+    if let Some(name) = extra.next() {
         let known: Vec<String> =
             bindings.iter().map(|b| format!("{}.{} `{}`", b.set, b.binding, b.name)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let wanted = match socket {
-            Socket::Named(name) => format!("buffer `{name}`"),
-            Socket::At { set, binding } => format!("binding {set}.{binding}"),
-        };
-        return Err(mismatch(built, format!("no {wanted}; it has {}", listed(&known))));
+        return Err(mismatch(built, format!("no buffer `{name}`; it has {}", listed(&known))));
     }
     bindings
         .iter()
@@ -236,26 +237,35 @@ pub(super) fn bound_names<'b>(
         .collect()
 }
 
-/// Whether a binding's elements are those of a buffer.
+/// Whether a binding's elements are those of a buffer. A kernel from outside may see a binding
+/// through several blocks, of which one is enough, or take bits apart that it has as unsigned
+/// integers or structures.
 ///
 /// # Errors
 /// The binding, its type and what the record says.
 pub(super) fn check_type(
     built: &Built,
+    dispatch: &Dispatch,
     binding: &Binding,
     buffer: &str,
     dtype: Dtype,
 ) -> Result<(), CheckError> {
-    let fits = matches!(
-        (binding.element, dtype),
-        (ElementType::F32, Dtype::F32)
-            | (ElementType::F16, Dtype::F16)
-            | (ElementType::U32, Dtype::U32)
-            | (ElementType::I32, Dtype::I32)
-            // Atomics on floats go through their bits.
-            | (ElementType::U32, Dtype::F32)
-    );
-    if fits {
+    let place = (binding.set, binding.binding);
+    let at = |(socket, _): &(Socket, Name)| matches!(socket, Socket::At { set, binding } if (*set, *binding) == place);
+    let is_foreign = dispatch.renamed.iter().any(at);
+    let views = built.interface.bindings.iter().filter(|b| (b.set, b.binding) == place);
+    let is_seen = |view: &Binding| {
+        let takes_bits = matches!(
+            view.element,
+            ElementType::Struct
+                | ElementType::U8
+                | ElementType::U16
+                | ElementType::U32
+                | ElementType::U64
+        );
+        takes_bits || stores(view.element, dtype)
+    };
+    if stores(binding.element, dtype) || is_foreign && views.into_iter().any(is_seen) {
         return Ok(());
     }
     Err(mismatch(
@@ -265,6 +275,20 @@ pub(super) fn check_type(
             binding.binding, binding.name, binding.element
         ),
     ))
+}
+
+/// Whether elements of that type are what a buffer holds.
+fn stores(element: ElementType, dtype: Dtype) -> bool {
+    // Blocks are structures, or words that the kernel takes apart.
+    let takes_blocks = matches!(
+        element,
+        ElementType::Struct | ElementType::U8 | ElementType::U16 | ElementType::U32
+    );
+    match (element, dtype) {
+        // Atomics on floats go through their bits; GLSL without an extension has bf16 as bits.
+        (ElementType::U32, Dtype::F32) | (ElementType::U16, Dtype::BF16) => true,
+        _ => push::dtype(element) == Some(dtype) || dtype.is_quantised() && takes_blocks,
+    }
 }
 
 /// The error for a binding that nothing in the record or plan is named like.

@@ -2,10 +2,10 @@
 //! and steps of a plan that use the same memory without a barrier between them.
 
 use crate::memory::Poison;
-use crate::ops::{Case, Order};
+use crate::ops::Order;
 
-use super::execute::{Executed, Setting, Subject, execute};
-use super::trial::Trial;
+use super::execute::{Executed, Setting, put};
+use super::question::Question;
 use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
 /// Runs the variant with NaN poison and with 2^100, since `max()` hides a NaN, then at its other
@@ -14,22 +14,17 @@ use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 ///
 /// # Errors
 /// What keeps the variant from running.
-pub(super) fn check(
-    session: &mut Session,
-    subject: &Subject<'_>,
-    case: &Case,
-) -> Result<Outcome, CheckError> {
-    let trial = Trial::new(subject, case, &session.model);
-    let problem = case.problem(subject.op);
-    let setting = Setting::default_for(subject.variant);
-    let nan = execute(session, subject, &problem, &trial.slots, &setting)?;
+pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Outcome, CheckError> {
+    let trial = question.trial(session)?;
+    let setting = Setting::first(question);
+    let nan = put(session, question, &trial.slots, &setting)?;
     let huge_setting = Setting { poison: Poison::Huge, ..setting };
-    let huge = execute(session, subject, &problem, &trial.slots, &huge_setting)?;
+    let huge = put(session, question, &trial.slots, &huge_setting)?;
     if let Some(finding) = seen(&nan).or_else(|| seen(&huge)) {
         return Ok(Outcome::fail(finding));
     }
-    for setting in others(subject) {
-        let executed = match execute(session, subject, &problem, &trial.slots, &setting) {
+    for setting in others(question) {
+        let executed = match put(session, question, &trial.slots, &setting) {
             Err(CheckError::Unsupported(_)) => continue,
             executed => executed?,
         };
@@ -37,7 +32,7 @@ pub(super) fn check(
             return Ok(Outcome::fail(finding));
         }
     }
-    if subject.variant.order == Order::Atomic {
+    if question.order() == Order::Atomic {
         return Ok(Outcome::Pass { worst: 0.0 });
     }
     let message =
@@ -48,10 +43,10 @@ pub(super) fn check(
 
 /// Every other workgroup size, and one binding offset: only then is there a guard in front of the
 /// data.
-fn others(subject: &Subject<'_>) -> impl Iterator<Item = Setting> {
-    let default = Setting::default_for(subject.variant);
+fn others(question: &dyn Question) -> impl Iterator<Item = Setting> {
+    let default = Setting::first(question);
     let shifted = Setting { offset_steps: 1, ..default.clone() };
-    let sizes = subject.variant.workgroups[1..].iter();
+    let sizes = question.workgroups()[1..].iter();
     sizes.map(move |size| Setting { workgroup: *size, ..default.clone() }).chain([shifted])
 }
 

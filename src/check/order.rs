@@ -1,29 +1,40 @@
 //! Order between the steps of a plan. Drivers that run dispatches one after another hide a missing
 //! barrier, so it is found in the plan itself: from what each kernel declares to read and write.
 
-use crate::memory::{Access, Handle};
+use crate::memory::Access;
 
-/// The uses of memory since the last barrier, and the conflicts found so far.
-#[derive(Debug, Default)]
-pub(super) struct Unordered {
-    uses: Vec<(Handle, Access, String)>,
+/// The uses of memory since the last barrier, and the conflicts found so far. `M` is what tells one
+/// piece of memory from another.
+#[derive(Debug)]
+pub(super) struct Unordered<M> {
+    uses: Vec<(M, Access, String)>,
     conflicts: Vec<String>,
 }
 
-impl Unordered {
+impl<M: PartialEq> Unordered<M> {
+    pub(super) const fn new() -> Self {
+        Self { uses: Vec::new(), conflicts: Vec::new() }
+    }
+
     /// Everything before is ordered against everything behind.
     pub(super) fn barrier(&mut self) {
         self.uses.clear();
     }
 
     /// Adds a step with the buffers that it uses. Two steps conflict where one writes what the
-    /// other reads or writes.
-    pub(super) fn step(&mut self, by: &str, uses: Vec<(Handle, Access, &str)>) {
-        for (handle, access, name) in &uses {
+    /// other reads or writes. Returns the first buffer over which this one does.
+    pub(super) fn step<'n>(
+        &mut self,
+        by: &str,
+        uses: Vec<(M, Access, &'n str)>,
+    ) -> Option<&'n str> {
+        let mut first = None;
+        for (memory, access, name) in &uses {
             let earlier = self.uses.iter().find(|(other, their, _)| {
-                other == handle && !(reads_only(*their) && reads_only(*access))
+                other == memory && !(reads_only(*their) && reads_only(*access))
             });
             if let Some((_, their, other)) = earlier {
+                first = first.or(Some(*name));
                 self.conflicts.push(format!(
                     "{by} {} `{name}`, which {other} {} with no barrier between them",
                     verb(*access),
@@ -31,7 +42,9 @@ impl Unordered {
                 ));
             }
         }
-        self.uses.extend(uses.iter().map(|(handle, access, _)| (*handle, *access, by.to_owned())));
+        self.uses
+            .extend(uses.into_iter().map(|(memory, access, _)| (memory, access, by.to_owned())));
+        first
     }
 
     /// The conflicts, in the order of the steps.

@@ -1,10 +1,10 @@
 //! Portability: the result doesn't hang on the workgroup size or on where a binding starts.
 
-use crate::ops::{Case, Order};
+use crate::ops::Order;
 
 use super::compare::Expected;
-use super::execute::{Setting, Subject, execute};
-use super::trial::Trial;
+use super::execute::{Setting, put};
+use super::question::Question;
 use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 
 /// Runs the variant at each of its workgroup sizes that the device takes, and at a binding offset.
@@ -13,24 +13,19 @@ use super::{CheckError, Finding, Kind, Outcome, Session, describe};
 ///
 /// # Errors
 /// What keeps the default setting from running.
-pub(super) fn check(
-    session: &mut Session,
-    subject: &Subject<'_>,
-    case: &Case,
-) -> Result<Outcome, CheckError> {
-    let trial = Trial::new(subject, case, &session.model);
-    let problem = case.problem(subject.op);
-    let default = Setting::default_for(subject.variant);
-    let plain = execute(session, subject, &problem, &trial.slots, &default)?;
-    let sizes = subject.variant.workgroups[1..].iter();
+pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Outcome, CheckError> {
+    let trial = question.trial(session)?;
+    let default = Setting::first(question);
+    let plain = put(session, question, &trial.slots, &default)?;
+    let sizes = question.workgroups()[1..].iter();
     let mut settings: Vec<(Setting, f64)> =
         sizes.map(|size| (Setting { workgroup: *size, ..default.clone() }, 2.0)).collect();
-    let exact = if subject.variant.order == Order::Atomic { 2.0 } else { 0.0 };
+    let exact = if question.order() == Order::Atomic { 2.0 } else { 0.0 };
     settings.push((Setting { offset_steps: 1, ..default.clone() }, exact));
     settings.push((Setting { offset_steps: 3, ..default }, exact));
     let mut worst: f64 = 0.0;
     for (setting, slack) in settings {
-        let other = match execute(session, subject, &problem, &trial.slots, &setting) {
+        let other = match put(session, question, &trial.slots, &setting) {
             Err(CheckError::Unsupported(_)) => continue,
             other => other?,
         };

@@ -72,9 +72,11 @@ fn disagreement(op: &'static Op, case: &Case) -> Option<Finding> {
         let scale = forward.iter().chain(&backward).map(|t| t.abs()).sum::<f64>().max(1e-30);
         let (got, dual) = (backward.iter().sum::<f64>(), forward.iter().sum::<f64>());
         if !((got - dual).abs() <= DUAL * scale) {
+            let derived = op.reference.vjp_derived(&problem, &inputs, &outputs, &cotangents);
+            let place = first_difference(&problem, &gradients, &derived).unwrap_or_default();
             return Some(Finding::new(
                 Kind::Reference,
-                format!("reference VJP {got:e} and dual numbers {dual:e} disagree at {id}"),
+                format!("reference VJP {got:e} and dual numbers {dual:e} disagree at {id}{place}"),
             ));
         }
         // Two of the pairs also see finite differences, which share no code with either.
@@ -97,6 +99,23 @@ fn disagreement(op: &'static Op, case: &Case) -> Option<Finding> {
         }
     }
     None
+}
+
+/// The element of a gradient where the reference VJP leaves the one that is derived from its
+/// forward. The dual numbers know one directional derivative and no element.
+fn first_difference(
+    problem: &Problem<'_>,
+    written: &[Vec<f64>],
+    derived: &[Vec<f64>],
+) -> Option<String> {
+    let differentiable = problem.inputs().filter(|o| o.gradient != Gradient::None);
+    differentiable.zip(written.iter().zip(derived)).find_map(|(operand, (written, derived))| {
+        let scale = derived.iter().map(|g| g.abs()).fold(1e-30, f64::max);
+        let differ = |(w, d): (&f64, &f64)| !((w - d).abs() <= 1e-9 * scale);
+        let at = written.iter().zip(derived).position(differ)?;
+        let (name, w, d) = (operand.name, written[at], derived[at]);
+        Some(format!(": g{name}[{at}] is {w:e}, and {d:e} by the chain rule"))
+    })
 }
 
 fn tangent_terms(

@@ -154,7 +154,7 @@ fn differs(declared: &[Declared], given: &[HostMember]) -> Option<String> {
 
 /// The same type, or integers of one width: their bits are the same on both sides.
 fn interchangeable(a: Dtype, b: Dtype) -> bool {
-    a == b || (a.is_integer() && b.is_integer() && a.size_bytes() == b.size_bytes())
+    a == b || (a.is_integer() && b.is_integer() && a.block_bytes() == b.block_bytes())
 }
 
 fn side_by_side(declared: &[Declared], given: &[HostMember]) -> String {
@@ -180,15 +180,23 @@ fn side_by_side(declared: &[Declared], given: &[HostMember]) -> String {
 pub(super) const fn dtype(ty: ElementType) -> Option<Dtype> {
     Some(match ty {
         ElementType::F16 => Dtype::F16,
+        ElementType::BF16 => Dtype::BF16,
         ElementType::F32 => Dtype::F32,
+        ElementType::F64 => Dtype::F64,
+        ElementType::I8 => Dtype::I8,
+        ElementType::I16 => Dtype::I16,
         ElementType::I32 => Dtype::I32,
+        ElementType::I64 => Dtype::I64,
+        ElementType::U8 => Dtype::U8,
+        ElementType::U16 => Dtype::U16,
         ElementType::U32 => Dtype::U32,
-        _ => return None,
+        ElementType::U64 => Dtype::U64,
+        ElementType::Bool | ElementType::Struct | ElementType::Opaque => return None,
     })
 }
 
 fn scalar_bytes(ty: ElementType) -> u32 {
-    dtype(ty).map_or(4, |dtype| u32::try_from(dtype.size_bytes()).unwrap_or(4))
+    dtype(ty).map_or(4, |dtype| u32::try_from(dtype.block_bytes()).unwrap_or(4))
 }
 
 fn typed(member: &PushMember) -> String {

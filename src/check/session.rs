@@ -1,10 +1,11 @@
 //! A session: one device with everything that checks on it need.
 
 use crate::device::{Device, DeviceInfo};
-use crate::glsl::Compiler;
+use crate::glsl::{Compiler, Includes};
 use crate::memory::{Ledger, LedgerOptions};
 use crate::numeric::ErrorModel;
 
+use super::Output;
 use super::kernels::Kernels;
 use super::proven::Proven;
 
@@ -15,10 +16,12 @@ pub struct Session {
     pub(super) kernels: Kernels,
     pub(super) model: ErrorModel,
     pub(super) proven: Proven,
-    /// What the validation layer said since the check began.
     /// The device went away during a case that already has its finding.
     pub(super) is_broken: bool,
+    /// What the validation layer said since the check began.
     pub(super) messages: Vec<String>,
+    /// What the check's own run wrote.
+    pub(super) output: Option<Output>,
 }
 
 impl Session {
@@ -34,12 +37,18 @@ impl Session {
             proven: Proven::default(),
             is_broken: false,
             messages: Vec::new(),
+            output: None,
         }
     }
 
     /// Judges by this error model from now on.
     pub fn set_model(&mut self, model: ErrorModel) {
         self.model = model;
+    }
+
+    /// Lets every kernel include the files of `includes`, before those that come with the lab.
+    pub fn add_includes(&mut self, includes: Box<dyn Includes>) {
+        self.kernels.includes.push(includes);
     }
 
     /// The error model in force.
@@ -52,6 +61,11 @@ impl Session {
     #[must_use]
     pub const fn is_broken(&self) -> bool {
         self.is_broken
+    }
+
+    /// What the latest check's own run wrote, where it has one. It is handed out once.
+    pub fn take_output(&mut self) -> Option<Output> {
+        self.output.take()
     }
 
     /// The device.

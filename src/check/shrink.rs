@@ -47,6 +47,7 @@ mod tests {
             dtype: Dtype::F32,
             regime: Regime::Normal,
             seed: 0,
+            storage: Vec::new(),
         };
         let smallest = shrink(&add::OP, &case, |c| c.dims[0] >= 1 && c.dims[1] >= 257);
         assert_eq!(smallest.dims, [1, 257]);

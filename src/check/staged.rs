@@ -50,7 +50,7 @@ impl Staged {
         buffers: &BTreeMap<String, Placed>,
     ) -> Result<Self, CheckError> {
         let mut commands = Vec::with_capacity(plan.steps.len());
-        let mut order = Unordered::default();
+        let mut order = Unordered::new();
         for step in &plan.steps {
             commands.push(match step {
                 Step::Barrier => {
@@ -105,7 +105,7 @@ fn prepare(
     session: &mut Session,
     dispatch: &Dispatch,
     buffers: &BTreeMap<String, Placed>,
-    order: &mut Unordered,
+    order: &mut Unordered<Handle>,
 ) -> Result<Command, CheckError> {
     let built = session.kernels.build(&session.compiler, dispatch)?;
     let (mut bindings, mut uses) = (Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ fn prepare(
             let known: Vec<&str> = buffers.keys().map(String::as_str).collect();
             unknown_buffer(&built, binding, buffer, &known)
         })?;
-        check_type(&built, binding, buffer, placed.dtype)?;
+        check_type(&built, dispatch, binding, buffer, placed.dtype)?;
         uses.push((placed.handle, declared(binding.access), buffer));
         let bound = Bound {
             set: binding.set,
@@ -128,13 +128,27 @@ fn prepare(
         }
     }
     order.step(dispatch.code.path(), uses);
+    within(dispatch, session.info().limits.workgroup_count)?;
     let push = push_block(&built, dispatch)?;
     let kernel = session.kernels.load(&mut session.ledger, &built, dispatch)?;
     Ok(Command::Dispatch { kernel, bindings, push, groups: dispatch.groups })
 }
 
+/// A dispatch of more workgroups than the device takes is unsupported, with the numbers. Some drivers
+/// run it all the same, and another would not.
+fn within(dispatch: &Dispatch, most: [u32; 3]) -> Result<(), CheckError> {
+    let axes = ["x", "y", "z"].into_iter().zip(dispatch.groups).zip(most);
+    match axes.into_iter().find(|((_, groups), most)| groups > most) {
+        Some(((axis, groups), most)) => Err(CheckError::Unsupported(format!(
+            "{}: {groups} workgroups along {axis}, the device has {most}",
+            dispatch.code.path()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// What a kernel says of itself; the plan's word for the same buffer covers all its kernels.
-const fn declared(access: spirv::Access) -> Access {
+pub(super) const fn declared(access: spirv::Access) -> Access {
     match access {
         spirv::Access::ReadOnly => Access::Read,
         spirv::Access::WriteOnly => Access::Write,

@@ -8,7 +8,8 @@ use crate::numeric::Regime;
 use crate::ops::{Case, Cases, Op, Pass, Property, Variant};
 use crate::tensor::Dtype;
 
-use super::execute::Subject;
+use super::question::{Asked, Question};
+use super::subject::Subject;
 use super::{
     Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
     gradient, memory, portability, property, shrink,
@@ -37,9 +38,8 @@ pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
     }
 }
 
-/// The cases of a check.
-#[must_use]
-pub fn cases(check: Check, op: &Op, cases: Cases, seed: u64) -> Vec<Case> {
+/// The kinds of data in which a check's question has an answer.
+pub(super) fn regimes(check: Check, op: &Op) -> Vec<Regime> {
     let regimes: &[Regime] = match check {
         Check::Forward => &Regime::FINITE,
         Check::Gradient => &[Regime::Normal, Regime::Tiny, Regime::Large, Regime::SignedZeros],
@@ -48,10 +48,14 @@ pub fn cases(check: Check, op: &Op, cases: Cases, seed: u64) -> Vec<Case> {
         Check::Alias | Check::Determinism | Check::Portability => &[Regime::Normal],
     };
     let selects = op.properties.iter().any(|p| matches!(p, Property::Selects(_)));
-    let mut regimes = regimes.to_vec();
-    if check == Check::Forward && selects {
-        regimes.push(Regime::Infinities);
-    }
+    let infinities = (check == Check::Forward && selects).then_some(Regime::Infinities);
+    regimes.iter().copied().chain(infinities).collect()
+}
+
+/// The cases of a check.
+#[must_use]
+pub fn cases(check: Check, op: &Op, cases: Cases, seed: u64) -> Vec<Case> {
+    let regimes = regimes(check, op);
     let mut found = Case::generate(op, cases, &regimes, seed);
     if check == Check::Forward && is_unary_half(op) {
         found.push(Case {
@@ -60,6 +64,7 @@ pub fn cases(check: Check, op: &Op, cases: Cases, seed: u64) -> Vec<Case> {
             dtype: Dtype::F16,
             regime: Regime::AllHalves,
             seed,
+            storage: Vec::new(),
         });
     }
     found
@@ -83,19 +88,46 @@ pub fn run(
     case: &Case,
 ) -> Result<Outcome, CheckError> {
     let outcome = ask(session, subject, check, case)?;
-    let Outcome::Fail { mut finding } = outcome else { return Ok(outcome) };
-    if subject.effort == Effort::FirstFailure {
-        return Ok(Outcome::Fail { finding });
-    }
+    let output = session.output.take();
+    let outcome = match outcome {
+        Outcome::Fail { finding } if subject.effort == Effort::Full => {
+            let search = |case: &Case, fails: &mut dyn FnMut(&Case) -> bool| {
+                shrink(subject.op, case, |candidate| fails(candidate))
+            };
+            let (smallest, mut finding) =
+                reduced(session, case, finding, search, |s, c| ask(s, subject, check, c));
+            if smallest != *case {
+                finding.smallest = Some(smallest.id(subject.op));
+            }
+            blame::place(session, subject, &smallest, &mut finding);
+            let target = format!("{}.{}", subject.op.name, subject.variant.name);
+            let id = smallest.id(subject.op);
+            finding.repeat = repeat(session, &target, check, &id, case.seed);
+            Outcome::Fail { finding }
+        }
+        outcome => outcome,
+    };
+    session.output = output;
+    Ok(outcome)
+}
+
+/// Looks for a smaller case that fails in the same way: the smallest one found, with its finding.
+pub(super) fn reduced<C: Clone + PartialEq>(
+    session: &mut Session,
+    case: &C,
+    first: Box<Finding>,
+    search: impl FnOnce(&C, &mut dyn FnMut(&C) -> bool) -> C,
+    mut ask: impl FnMut(&mut Session, &C) -> Result<Outcome, CheckError>,
+) -> (C, Box<Finding>) {
     // A parent that hears nothing for its time-out ends the worker, and the finding with it.
     let until = Instant::now() + session.ledger().options().timeout / 2;
     let mut last = None;
-    let mut failing = shrink(subject.op, case, |candidate| {
+    let smallest = search(case, &mut |candidate| {
         if session.is_broken || Instant::now() > until {
             return false;
         }
-        match ask(session, subject, check, candidate) {
-            Ok(Outcome::Fail { finding: smaller }) if smaller.kind == finding.kind => {
+        match ask(session, candidate) {
+            Ok(Outcome::Fail { finding: smaller }) if smaller.kind == first.kind => {
                 last = Some((candidate.clone(), smaller));
                 true
             }
@@ -109,46 +141,71 @@ pub fn run(
         }
     });
     match last {
-        Some((smallest, smaller)) if smallest == failing => {
-            finding = smaller;
-            finding.smallest = Some(failing.id(subject.op));
-        }
-        _ => failing = case.clone(),
+        Some((found, smaller)) if found == smallest => (smallest, smaller),
+        _ => (case.clone(), first),
     }
-    finding.file = blame::file(session, subject, &failing, &finding);
-    finding.repeat = repeat(session, subject, check, &failing);
-    Ok(Outcome::Fail { finding })
 }
 
 /// A line for a shell.
-fn repeat(session: &Session, subject: &Subject<'_>, check: Check, case: &Case) -> String {
+pub(super) fn repeat(
+    session: &Session,
+    target: &str,
+    check: Check,
+    case: &str,
+    seed: u64,
+) -> String {
+    let target = if target.contains([' ', '(', '\'', '$', '&']) {
+        format!("'{}'", target.replace('\'', "'\\''"))
+    } else {
+        target.to_owned()
+    };
     format!(
-        "vklab check {}.{} --only {check} --case {} --seed {} --device 'vk:{}'",
-        subject.op.name,
-        subject.variant.name,
-        case.id(subject.op),
-        case.seed,
+        "vklab check {target} --only {check} --case {case} --seed {seed} --device 'vk:{}'",
         session.info().name
     )
 }
 
-fn ask(
+/// One check of a subject in one case, without more ado.
+pub(super) fn ask(
     session: &mut Session,
     subject: &Subject<'_>,
     check: Check,
     case: &Case,
 ) -> Result<Outcome, CheckError> {
-    session.messages.clear();
-    let answer = match check {
-        Check::Forward => forward::check(session, subject, case),
+    let asked = Asked { subject, case };
+    answered(session, |session| match check {
         Check::Gradient => gradient::check(session, subject, case),
         Check::Property => property::check(session, subject, case),
-        Check::Memory => memory::check(session, subject, case),
-        Check::Alias => alias::check(session, subject, case),
-        Check::Determinism => determinism::check(session, subject, case),
-        Check::Portability => portability::check(session, subject, case),
-    };
-    match answer {
+        check => plainly(session, &asked, check),
+    })
+}
+
+/// One of the checks that need no algebra.
+pub(super) fn plainly(
+    session: &mut Session,
+    question: &dyn Question,
+    check: Check,
+) -> Result<Outcome, CheckError> {
+    match check {
+        Check::Forward => forward::check(session, question),
+        Check::Memory => memory::check(session, question),
+        Check::Alias => alias::check(session, question),
+        Check::Determinism => determinism::check(session, question),
+        Check::Portability => portability::check(session, question),
+        Check::Gradient | Check::Property => {
+            Err(CheckError::Unsupported(format!("{check} asks an op, and none is named")))
+        }
+    }
+}
+
+/// What the device lacks is a verdict, and so is a message of the validation layer.
+pub(super) fn answered(
+    session: &mut Session,
+    ask: impl FnOnce(&mut Session) -> Result<Outcome, CheckError>,
+) -> Result<Outcome, CheckError> {
+    session.messages.clear();
+    session.output = None;
+    match ask(session) {
         Err(CheckError::Unsupported(reason)) => Ok(Outcome::Unsupported { reason }),
         Ok(outcome @ Outcome::Pass { .. }) => Ok(match session.messages.first() {
             Some(message) => Outcome::fail(Finding::new(Kind::Validation, message.clone())),

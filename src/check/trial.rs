@@ -1,11 +1,12 @@
 //! A trial: the buffers of one run of a variant, and what they should hold afterwards.
 
-use crate::numeric::{Bounded, Domain, ErrorModel, F32_EPS, Stream, Structure};
+use crate::numeric::{Bounded, Domain, ErrorModel, F32_EPS, Stream, Structure, min_normal};
 use crate::ops::{Case, Gradient, Op, Operand, Pass, Problem, Role};
 use crate::tensor::{Dtype, Tensor};
 
 use super::compare::Expected;
-use super::execute::{Slot, Subject};
+use super::execute::Slot;
+use super::subject::Subject;
 
 /// Which cotangent a VJP is run with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,14 +64,18 @@ pub fn draw_inputs(op: &'static Op, case: &Case) -> Vec<Tensor> {
         .collect()
 }
 
-/// The operand as both sides know it. A subnormal f16 may be flushed when it is read.
+/// The operand as both sides know it. A subnormal f16 or bf16 may be flushed when it is
+/// read.
 #[must_use]
 pub(super) fn bounded<'m>(
     tensor: &Tensor,
     structure: Structure,
     model: &'m ErrorModel,
 ) -> Vec<Bounded<'m>> {
-    let flushed = if tensor.dtype() == Dtype::F16 { 2f64.powi(-14) } else { 0.0 };
+    let flushed = match tensor.dtype() {
+        half @ (Dtype::F16 | Dtype::BF16) => min_normal(half),
+        _ => 0.0,
+    };
     tensor
         .values()
         .into_iter()
@@ -85,10 +90,12 @@ impl Trial {
     /// A run of the variant with its data and the first cotangent draw.
     #[must_use]
     pub fn new(subject: &Subject<'_>, case: &Case, model: &ErrorModel) -> Self {
-        match subject.variant.pass {
-            Pass::Forward => Self::forward(subject.op, case, &draw_inputs(subject.op, case), model),
+        let inputs = || draw_inputs(subject.op, case);
+        let trial = match subject.variant.pass {
+            Pass::Forward => Self::forward(subject.op, case, &inputs(), model),
             Pass::Vjp => Self::vjp(subject.op, case, Cotangent::Draw(0), Prefill::Random, model),
-        }
+        };
+        subject.fitted(trial)
     }
 
     /// The op itself on given inputs.
@@ -187,8 +194,9 @@ impl<'a> Primal<'a> {
     ) -> (Slot, Expected) {
         let (problem, case) = (&self.problem, self.case);
         let name = format!("g{}", operand.name);
-        let (dtype, shape) = (problem.dtype_of(operand), (operand.shape)(problem));
+        let (dtype, shape) = (problem.gradient_dtype_of(operand), (operand.shape)(problem));
         let mut want = Expected::new(problem, operand, &name, gradient);
+        want.dtype = dtype;
         if operand.gradient != Gradient::Add {
             return (Slot::output(&name, dtype, shape), want);
         }
@@ -270,7 +278,7 @@ fn draw_cotangent(
         Cotangent::SumOfTwo => draw(0).iter().zip(draw(1)).map(|(a, b)| a + b).collect(),
         Cotangent::Scaled(power) => draw(0).iter().map(|w| w * 2f64.powi(power)).collect(),
     };
-    Tensor::new(problem.dtype_of(operand), &shape, &values)
+    Tensor::new(problem.gradient_dtype_of(operand), &shape, &values)
 }
 
 fn draw_prefill(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Finding;
+use super::{Finding, Output};
 
 /// One question that the lab asks of a variant on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -140,10 +140,11 @@ impl fmt::Display for Outcome {
 pub struct Verdict {
     /// The device's name.
     pub device: String,
-    /// Op.
+    /// Op, or the path of a kernel file.
     pub op: String,
-    /// Variant.
-    pub variant: String,
+    /// Variant of an op.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// Check.
     pub check: Check,
     /// Case id.
@@ -153,4 +154,18 @@ pub struct Verdict {
     /// The answer.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// What the check's own run wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+}
+
+impl Verdict {
+    /// `op.variant`, or the kernel file's path.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}.{variant}", self.op),
+            None => self.op.clone(),
+        }
+    }
 }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::check::Check;
 use crate::ops::Cases;
 use crate::run::Shard;
 use crate::vulkan::Validation;
+use crate::worker::Locking;
 
 use super::train::TrainOptions;
 
@@ -44,6 +45,8 @@ pub(super) enum Command {
         #[arg(value_name = "KIND|FINDING")]
         finding: String,
     },
+    /// Write stubs of kernel files for kernels that exist.
+    Import(ImportOptions),
     /// Ask the checks about kernels that are wrong on purpose, and print which check catches what.
     Faulty(FaultyOptions),
     /// Serve a parent over standard input and output.
@@ -57,17 +60,23 @@ pub(super) enum Command {
         timeout: Seconds,
         #[arg(long)]
         dump: Option<PathBuf>,
+        /// Serve the ops that come with the lab, whatever the registry.
+        #[arg(long)]
+        lab: bool,
     },
 }
 
 #[derive(Args, Debug)]
 pub(super) struct CheckOptions {
-    /// Globs on `op` or `op.variant`; everything if none is given.
+    /// Globs on `op` or `op.variant`, kernel files, folders of them; every op if none is given.
     pub(super) targets: Vec<String>,
     #[command(flatten)]
     pub(super) on: DeviceOptions,
     #[command(flatten)]
     pub(super) checks: ChecksOptions,
+    /// Given twice, a kernel file's matrix may have more than 10,000 builds.
+    #[arg(long, action = ArgAction::Count)]
+    pub(super) many_builds: u8,
     /// How many cases.
     #[arg(long, default_value = "quick")]
     pub(super) cases: CasesName,
@@ -83,12 +92,38 @@ pub(super) struct CheckOptions {
     /// Write everything learned to this file, as JSON Lines.
     #[arg(long, value_name = "RUN.jsonl")]
     pub(super) out: Option<PathBuf>,
-    /// Print one JSON object a finding instead of text.
-    #[arg(long)]
-    pub(super) json: bool,
+    /// How findings are printed.
+    #[arg(long, default_value = "text")]
+    format: Format,
+    /// The short form of `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Write inputs, results, expectations and bounds of findings to this folder, as .npy.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
+}
+
+impl CheckOptions {
+    pub(super) const fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ImportOptions {
+    /// Lists of glslc or glslangValidator command lines, `compile_commands.json`, folders of
+    /// .comp and .spv files, or single ones.
+    #[arg(required = true)]
+    pub(super) inputs: Vec<PathBuf>,
+    /// Folder for the stubs; a single one is printed if not given, several go to kernels/.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub(super) overwrite: bool,
+    /// Where the command lines were run; the folder of their list if not given.
+    #[arg(long, value_name = "DIR")]
+    pub(super) directory: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -145,6 +180,9 @@ pub(super) struct DeviceOptions {
     /// Seconds that one case may take.
     #[arg(long, default_value = "30")]
     pub(super) timeout: Seconds,
+    /// Wait until no other process has locked the device.
+    #[arg(long, default_value = "auto")]
+    pub(super) lock: LockName,
 }
 
 /// A positive number of seconds.
@@ -207,6 +245,40 @@ impl ValueEnum for CheckName {
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.0.name()))
     }
+}
+
+/// [`Locking`] as a value of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LockName {
+    /// All devices but CPU drivers.
+    Auto,
+    /// Every device.
+    Always,
+    /// No device.
+    Never,
+}
+
+impl From<LockName> for Locking {
+    fn from(name: LockName) -> Self {
+        match name {
+            LockName::Auto => Self::Auto,
+            LockName::Always => Self::Always,
+            LockName::Never => Self::Never,
+        }
+    }
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people, with a summary.
+    Text,
+    /// One JSON object a finding.
+    Json,
+    /// Annotations of a GitHub workflow on the GLSL lines, and the summary.
+    Github,
+    /// JUnit XML, when the run ends.
+    Junit,
 }
 
 /// [`Cases`] as a value of the command line.

@@ -1,5 +1,6 @@
 //! `vklab check`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -8,26 +9,32 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-use crate::check::{Outcome, Verdict};
+use crate::check::Verdict;
 use crate::memory::MemoryFinding;
-use crate::ops::{Case, Cases};
-use crate::report::{Summary, finding_json, finding_text, leak_json, leak_text};
-use crate::run::{Line, RunFile, Targets, tasks};
-use crate::worker::{Choice, Pool, Task, Update, choose};
+use crate::ops::{Cases, Registry};
+use crate::report::{
+    Annotations, Junit, Summary, finding_json, finding_text, leak_json, leak_text,
+};
+use crate::run::{Line, Matrices, RunFile, Targets, tasks};
+use crate::worker::{Answer, Choice, Pool, Task, Update, choose};
 
-use super::args::{CheckOptions, DeviceOptions, validation};
+use super::args::{CheckOptions, DeviceOptions, Format, validation};
+use super::lock::lock;
 use super::{CliError, Ending};
 
-pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
-    let targets = Targets::parse(&options.targets)?;
+pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Ending, CliError> {
+    let matrices = if options.many_builds > 1 { Matrices::Unbounded } else { Matrices::Bounded };
+    let targets = Targets::parse(registry, &options.targets, matrices)?;
+    for (path, reason) in targets.left_out() {
+        eprintln!("vklab: skipped {}: {reason}", path.display());
+    }
     let chosen = choices(&options.on)?;
     let size = Cases::from(options.cases);
     let seed = options.seed.unwrap_or_else(rand::random);
-    let one = one_case(options, &targets, seed)?;
-    let mut tasks = tasks(&targets, &options.checks.chosen(), size, seed, one.as_ref());
-    if tasks.is_empty() {
-        let asked = options.checks.chosen();
-        let names: Vec<&str> = asked.iter().map(|check| check.name()).collect();
+    let checks = options.checks.chosen();
+    let mut tasks = tasks(&targets, &checks, size, seed, options.case.as_deref())?;
+    if tasks.is_empty() && targets.left_out().is_empty() {
+        let names: Vec<&str> = checks.iter().map(|check| check.name()).collect();
         let message =
             format!("{} asks nothing of these targets; see `vklab list`", names.join(", "));
         return Err(CliError::Usage(message));
@@ -48,10 +55,11 @@ pub(super) fn check(options: &CheckOptions) -> Result<Ending, CliError> {
         let lab = env!("CARGO_PKG_VERSION").to_owned();
         file.write(&Line::Run { version: crate::run::VERSION, lab, seed, cases: size })?;
     }
-    let mut say = Say { json: options.json, summary: Summary::default(), bad: 0, file };
-    for choice in &chosen {
-        on_device(choice, options, &tasks, &mut say)?;
-    }
+    let mut say = Say::new(options.format(), file);
+    let ran = chosen.iter().try_for_each(|choice| on_device(choice, options, &tasks, &mut say));
+    // What was found counts even where the rest could not be asked.
+    say.report(seed)?;
+    ran?;
     say.end(seed)
 }
 
@@ -61,21 +69,6 @@ pub(super) fn choices(on: &DeviceOptions) -> Result<Vec<Choice>, CliError> {
         choose(std::slice::from_ref(required), validation(on.validate))?;
     }
     Ok(choose(&on.device, validation(on.validate))?)
-}
-
-/// `--case` belongs to one op.
-fn one_case(
-    options: &CheckOptions,
-    targets: &Targets,
-    seed: u64,
-) -> Result<Option<Case>, CliError> {
-    let Some(text) = &options.case else { return Ok(None) };
-    let variants = targets.variants();
-    let op = variants[0].0;
-    if variants.iter().any(|(other, _)| other.name != op.name) {
-        return Err(CliError::Usage("--case needs targets of one op".to_owned()));
-    }
-    Ok(Some(Case::parse(op, text, seed)?))
 }
 
 /// The command that starts a worker on a device.
@@ -103,6 +96,7 @@ fn on_device(
     tasks: &[Task],
     say: &mut Say,
 ) -> Result<(), CliError> {
+    let _lock = lock(choice, options.on.lock)?;
     let pool = pool(choice, &options.on, options.dump.as_deref())?;
     let device = choice.found.info.name.as_str();
     let total = tasks.iter().map(|task| task.cases.len()).sum::<usize>();
@@ -117,6 +111,7 @@ fn on_device(
         next: (0, 0),
         is_open: false,
         leaks: Vec::new(),
+        refused: BTreeSet::new(),
     };
     let mut heard = Ok(());
     let ran = pool.run(tasks, |update| {
@@ -143,12 +138,14 @@ struct Hearing<'a> {
     tasks: &'a [Task],
     say: &'a mut Say,
     bar: ProgressBar,
-    /// Outcomes by task and case; told ones are gone.
-    waiting: Vec<Vec<Option<Outcome>>>,
+    /// Answers by task and case; told ones are gone.
+    waiting: Vec<Vec<Option<Answer>>>,
     /// Task and case to be told next.
     next: (usize, usize),
     is_open: bool,
     leaks: Vec<MemoryFinding>,
+    /// Tasks of which the rest can't be done.
+    refused: BTreeSet<usize>,
 }
 
 impl Hearing<'_> {
@@ -160,9 +157,15 @@ impl Hearing<'_> {
                 self.is_open = true;
                 self.say.write(&Line::Device { info, calibration })?;
             }
-            Update::Answer { task, case, outcome } => {
+            Update::Answer { task, case, answer } => {
                 self.bar.inc(1);
-                self.waiting[task][case] = Some(outcome);
+                self.waiting[task][case] = Some(answer);
+                self.tell(Gaps::None)?;
+            }
+            Update::Refused { task, message } => {
+                self.refused.insert(task);
+                let target = self.tasks[task].target();
+                self.say.refuse(target, message);
                 self.tell(Gaps::None)?;
             }
             Update::Closed(counters, leaks) => {
@@ -174,19 +177,19 @@ impl Hearing<'_> {
     }
 
     fn tell(&mut self, gaps: Gaps) -> Result<(), CliError> {
-        while let Some(outcomes) = self.waiting.get_mut(self.next.0) {
-            let Some(outcome) = outcomes.get_mut(self.next.1) else {
+        while let Some(answers) = self.waiting.get_mut(self.next.0) {
+            let Some(answer) = answers.get_mut(self.next.1) else {
                 self.next = (self.next.0 + 1, 0);
                 continue;
             };
-            let Some(outcome) = outcome.take() else {
-                if gaps == Gaps::None {
+            let Some(answer) = answer.take() else {
+                if gaps == Gaps::None && !self.refused.contains(&self.next.0) {
                     break;
                 }
                 self.next.1 += 1;
                 continue;
             };
-            let verdict = verdict(self.device, &self.tasks[self.next.0], self.next.1, outcome);
+            let verdict = self.tasks[self.next.0].verdict(self.device, self.next.1, answer);
             self.bar.suspend(|| self.say.verdict(verdict))?;
             self.next.1 += 1;
         }
@@ -210,18 +213,6 @@ impl Hearing<'_> {
     }
 }
 
-fn verdict(device: &str, task: &Task, case: usize, outcome: Outcome) -> Verdict {
-    Verdict {
-        device: device.to_owned(),
-        op: task.op.clone(),
-        variant: task.variant.clone(),
-        check: task.check,
-        case: task.case_id(case),
-        seed: task.cases[case].seed,
-        outcome,
-    }
-}
-
 pub(super) fn progress(total: usize, device: &str) -> ProgressBar {
     let target = if io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()
@@ -239,13 +230,23 @@ pub(super) fn progress(total: usize, device: &str) -> ProgressBar {
 
 /// Where verdicts go.
 struct Say {
-    json: bool,
+    format: Format,
+    annotations: Annotations,
+    junit: Junit,
     summary: Summary,
     bad: usize,
+    /// What could not be asked, with the targets.
+    refused: BTreeMap<String, BTreeSet<String>>,
     file: Option<RunFile>,
 }
 
 impl Say {
+    fn new(format: Format, file: Option<RunFile>) -> Self {
+        let (annotations, junit) = (Annotations::default(), Junit::default());
+        let refused = BTreeMap::new();
+        Self { format, annotations, junit, summary: Summary::default(), bad: 0, refused, file }
+    }
+
     fn write(&mut self, line: &Line) -> Result<(), CliError> {
         if let Some(file) = &mut self.file {
             file.write(line)?;
@@ -255,6 +256,11 @@ impl Say {
 
     fn verdict(&mut self, verdict: Verdict) -> Result<(), CliError> {
         self.summary.add(&verdict);
+        match self.format {
+            Format::Github => self.annotations.add(&verdict),
+            Format::Junit => self.junit.add(&verdict),
+            Format::Text | Format::Json => {}
+        }
         if verdict.outcome.is_bad() {
             self.show(|| finding_text(&verdict), || finding_json(&verdict));
         }
@@ -262,26 +268,54 @@ impl Say {
     }
 
     fn leak(&mut self, device: &str, leak: MemoryFinding) -> Result<(), CliError> {
+        match self.format {
+            Format::Github => self.annotations.add_leak(device, &leak),
+            Format::Junit => self.junit.add_leak(device, &leak),
+            Format::Text | Format::Json => {}
+        }
         self.show(|| leak_text(device, &leak), || leak_json(device, &leak));
         self.write(&Line::Leak { device: device.to_owned(), leak: Box::new(leak) })
+    }
+
+    /// One message may stand for many targets.
+    fn refuse(&mut self, target: String, message: String) {
+        self.refused.entry(message).or_default().insert(target);
     }
 
     /// Findings are numbered as in the run file, so that `vklab explain RUN.jsonl:N` finds them.
     fn show(&mut self, text: impl Fn() -> String, json: impl Fn() -> Value) {
         self.bad += 1;
-        if self.json {
-            println!("{}", json());
-        } else {
-            println!("{}. {}\n", self.bad, text());
+        match self.format {
+            Format::Text => println!("{}. {}\n", self.bad, text()),
+            Format::Json => println!("{}", json()),
+            Format::Github | Format::Junit => {}
         }
+    }
+
+    /// What can only be printed when all is known.
+    fn report(&self, seed: u64) -> Result<(), CliError> {
+        match self.format {
+            Format::Github => println!("{}", self.annotations),
+            Format::Junit => println!("{}", self.junit.xml(seed)?.trim_end()),
+            Format::Text | Format::Json => {}
+        }
+        Ok(())
     }
 
     fn end(mut self, seed: u64) -> Result<Ending, CliError> {
         let verdicts = self.summary.verdicts();
         self.write(&Line::End { verdicts })?;
-        if !self.json {
+        if matches!(self.format, Format::Text | Format::Github) {
             println!("{}seed {seed}", self.summary);
         }
-        Ok(if self.bad == 0 { Ending::Clean } else { Ending::Findings })
+        for (message, targets) in &self.refused {
+            let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+            eprintln!("vklab: failed to check {}: {message}", targets.join(", "));
+        }
+        Ok(match (self.refused.len(), self.bad) {
+            (0, 0) => Ending::Clean,
+            (0, _) => Ending::Findings,
+            _ => Ending::Refused,
+        })
     }
 }

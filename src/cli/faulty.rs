@@ -12,6 +12,7 @@ use crate::worker::Update;
 
 use super::args::FaultyOptions;
 use super::check::{choices, pool, progress};
+use super::lock::lock;
 use super::{CliError, Ending};
 
 pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
@@ -20,17 +21,26 @@ pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
     let seed = options.seed.unwrap_or_else(rand::random);
     let mut is_clean = true;
     for choice in choices(&options.on)? {
+        let _lock = lock(&choice, options.on.lock)?;
         let device = &choice.found.info.name;
         let mut campaign = Campaign::new(&faults, &checks, seed);
         let tasks = campaign.tasks().to_vec();
         let bar = progress(tasks.iter().map(|task| task.cases.len()).sum(), device);
-        pool(&choice, &options.on, None)?.run(&tasks, |update| {
-            if let Update::Answer { task, case, outcome } = update {
+        let mut pool = pool(&choice, &options.on, None)?;
+        pool.command.push("--lab".to_owned());
+        let mut refused = None;
+        pool.run(&tasks, |update| match update {
+            Update::Answer { task, case, answer } => {
                 bar.inc(1);
-                campaign.hear(task, case, outcome);
+                campaign.hear(task, case, answer.outcome);
             }
+            Update::Refused { message, .. } => refused = Some(message),
+            Update::Ready(..) | Update::Closed(..) => {}
         })?;
         bar.finish_and_clear();
+        if let Some(message) = refused {
+            return Err(CliError::Usage(message));
+        }
         is_clean &= campaign.is_clean();
         if options.json {
             print_json(&campaign, device, seed);

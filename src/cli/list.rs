@@ -1,20 +1,20 @@
 //! `vklab list`.
 
 use crate::check::{Check, applies, cases};
-use crate::ops::Cases;
+use crate::ops::{Cases, Registry};
 use crate::report::wrapped;
-use crate::run::Targets;
+use crate::run::{Matrices, Targets};
 
 use super::{CliError, Ending};
 
 /// Column at which the checks of a variant start.
 const INDENT: usize = 21;
 
-pub(super) fn list(targets: &[String]) -> Result<Ending, CliError> {
-    let targets = Targets::parse(targets)?;
+pub(super) fn list(registry: &Registry, targets: &[String]) -> Result<Ending, CliError> {
+    let targets = Targets::parse(registry, targets, Matrices::Bounded)?;
     println!("op: formula; then its variants with their checks, cases quick/full");
     let mut last = "";
-    for (op, variant) in targets.variants() {
+    for &(op, variant) in targets.variants() {
         if op.name != last {
             let used = op.name.len() + 2;
             println!("{}: {}", op.name, wrapped(op.formula.split(' '), used, 4));

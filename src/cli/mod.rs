@@ -12,7 +12,10 @@ mod check;
 mod devices;
 mod explain;
 mod faulty;
+mod import;
 mod list;
+mod lock;
+mod suite;
 mod train;
 
 use std::fmt;
@@ -24,13 +27,17 @@ use thiserror::Error;
 
 use crate::check::CheckError;
 use crate::device::DeviceError;
+use crate::glsl::GlslError;
+use crate::import::ImportError;
 use crate::memory::LedgerOptions;
 use crate::model::SwapError;
-use crate::ops::CaseError;
+use crate::ops::{CaseError, Registry, RegistryError};
 use crate::run::{ReadError, RunError, TargetsError};
-use crate::worker::{ChoiceError, PoolError, ServeOptions, choose, serve};
+use crate::worker::{ChoiceError, LockError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
+
+pub use suite::suite;
 
 /// Everything that ends a command with exit code 2.
 #[derive(Debug, Error)]
@@ -39,6 +46,8 @@ enum CliError {
     Choice(#[from] ChoiceError),
     #[error(transparent)]
     Device(#[from] DeviceError),
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
     #[error(transparent)]
     Targets(#[from] TargetsError),
     #[error(transparent)]
@@ -52,7 +61,15 @@ enum CliError {
     #[error(transparent)]
     Check(#[from] CheckError),
     #[error(transparent)]
+    Glsl(#[from] GlslError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error(transparent)]
     Swap(#[from] SwapError),
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    #[error(transparent)]
+    Junit(#[from] quick_junit::SerializeError),
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
@@ -63,15 +80,19 @@ enum CliError {
 enum Ending {
     Clean,
     Findings,
+    /// Some of it could not be done, which was said; the rest was.
+    Refused,
 }
 
-/// Runs the lab with the process's arguments. Exit codes: 0 clean, 1 findings, 2 error.
+/// Runs the lab on a registry with the process's arguments. Exit codes: 0 clean, 1 findings, 2
+/// error.
 #[must_use]
-pub fn main() -> ExitCode {
+pub fn main(registry: Registry) -> ExitCode {
     let arguments = Arguments::parse();
-    match dispatch(arguments.command) {
+    match dispatch(&registry, arguments.command) {
         Ok(Ending::Clean) => ExitCode::SUCCESS,
         Ok(Ending::Findings) => ExitCode::from(1),
+        Ok(Ending::Refused) => ExitCode::from(2),
         Err(error) => {
             eprintln!("vklab: {error}");
             ExitCode::from(2)
@@ -88,20 +109,24 @@ fn print_line(text: fmt::Arguments<'_>) {
     }
 }
 
-fn dispatch(command: Command) -> Result<Ending, CliError> {
+fn dispatch(registry: &Registry, command: Command) -> Result<Ending, CliError> {
+    registry.validate()?;
     match command {
         Command::Devices { json } => devices::devices(json),
-        Command::List { targets } => list::list(&targets),
-        Command::Check(options) => check::check(&options),
+        Command::List { targets } => list::list(registry, &targets),
+        Command::Check(options) => check::check(registry, &options),
         Command::Faulty(options) => faulty::faulty(&options),
+        Command::Import(options) => import::import(&options),
         Command::Train(options) => train::train(&options),
         Command::Explain { finding } => explain::explain(&finding),
-        Command::Worker { device, validate, timeout, dump } => {
+        Command::Worker { device, validate, timeout, dump, lab } => {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);
             let ledger = LedgerOptions { timeout: timeout.into(), ..LedgerOptions::default() };
             let options = ServeOptions { choice, ledger, dump };
-            serve(&options, io::stdin().lock(), io::stdout().lock())?;
+            let labs = Registry::lab();
+            let registry = if lab { &labs } else { registry };
+            serve(registry, &options, io::stdin().lock(), io::stdout().lock())?;
             Ok(Ending::Clean)
         }
     }

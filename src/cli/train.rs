@@ -11,8 +11,9 @@ use crate::model::{
 use crate::ops::nearest;
 use crate::worker::{Choice, choose, open_session};
 
-use super::args::{Seconds, validation};
+use super::args::{LockName, Seconds, validation};
 use super::check::progress;
+use super::lock::lock;
 use super::{CliError, Ending};
 
 #[derive(Args, Debug)]
@@ -28,6 +29,9 @@ pub(super) struct TrainOptions {
     /// Seconds that one submission may take.
     #[arg(long, default_value = "30")]
     timeout: Seconds,
+    /// Wait until no other process has locked the device.
+    #[arg(long, default_value = "auto")]
+    lock: LockName,
     /// How parameters move.
     #[arg(long, default_value = "both")]
     optimizer: OptimizerName,
@@ -152,6 +156,7 @@ fn on_device(
     swaps: &[Swap],
     truths: &[(Recipe, Truth)],
 ) -> Result<bool, CliError> {
+    let _lock = lock(choice, options.lock)?;
     let device = &choice.found.info.name;
     let ledger = LedgerOptions { timeout: options.timeout.into(), ..LedgerOptions::default() };
     let mut session = open_session(choice, ledger)?;

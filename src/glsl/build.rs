@@ -20,6 +20,12 @@ impl Source {
         Self { path: path.into(), text: text.into() }
     }
 
+    /// A source that is part of the program.
+    #[must_use]
+    pub const fn embedded(path: &'static str, text: &'static str) -> Self {
+        Self { path: Cow::Borrowed(path), text: Cow::Borrowed(text) }
+    }
+
     /// The path as `#line` directives and messages spell it: forward slashes, and nothing that
     /// would end the quoted string or the line.
     #[must_use]

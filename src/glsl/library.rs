@@ -1,9 +1,10 @@
-//! The includes that come with the lab, embedded in the binary.
+//! Includes that are embedded in the binary: those that come with the lab, and others.
 
 use super::{GlslError, Includes, Source};
 
 /// Every file of `glsl/include` by its name, sorted; a test holds the table to the folder.
 pub const LIBRARY: &[(&str, &str)] = &[
+    ("each.glsl", include_str!("../../glsl/include/each.glsl")),
     ("element.glsl", include_str!("../../glsl/include/element.glsl")),
     ("erf.glsl", include_str!("../../glsl/include/erf.glsl")),
     ("flat.glsl", include_str!("../../glsl/include/flat.glsl")),
@@ -28,6 +29,39 @@ impl Includes for Library {
 
     fn names(&self, _from: &str) -> Vec<String> {
         LIBRARY.iter().map(|(file, _)| (*file).to_owned()).collect()
+    }
+}
+
+/// Files held as text, such as those of a registry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts(Vec<Source>);
+
+impl Texts {
+    /// Adds a file; its path is the name that an `#include` gives.
+    pub fn push(&mut self, file: Source) {
+        self.0.push(file);
+    }
+
+    /// A name that two files have.
+    #[must_use]
+    pub fn repeated(&self) -> Option<&str> {
+        let before = |at: usize, file: &Source| self.0[..at].iter().any(|f| f.path == file.path);
+        let repeated = self.0.iter().enumerate().find(|(at, file)| before(*at, file));
+        repeated.map(|(_, file)| file.path.as_ref())
+    }
+}
+
+impl Includes for Texts {
+    fn find(&self, name: &str, _from: &str) -> Result<Option<Source>, GlslError> {
+        Ok(self.0.iter().find(|file| file.path == name).cloned())
+    }
+
+    fn places(&self, _from: &str) -> Vec<String> {
+        if self.0.is_empty() { Vec::new() } else { vec!["the includes of the registry".to_owned()] }
+    }
+
+    fn names(&self, _from: &str) -> Vec<String> {
+        self.0.iter().map(|file| file.path.to_string()).collect()
     }
 }
 

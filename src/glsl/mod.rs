@@ -24,4 +24,4 @@ pub use compiler::{CacheCounts, Compiler, CompilerOptions};
 pub use error::{Diagnostic, GlslError, Severity, Site};
 pub use expand::{Flattened, flatten};
 pub use includes::{Chain, Folders, Includes};
-pub use library::{LIBRARY, Library};
+pub use library::{LIBRARY, Library, Texts};

@@ -182,9 +182,7 @@ impl<'d> Loader<'d> {
                 InitDecl::Made(Init::Range { low, high })
             }
             "values" => InitDecl::Made(Init::Values(values(only.value)?)),
-            _ => {
-                InitDecl::File { path: self.files.file(only.value)?, at: only.value.at() }
-            }
+            _ => InitDecl::File { path: self.files.file(only.value)?, at: only.value.at() },
         })
     }
 
@@ -195,9 +193,7 @@ impl<'d> Loader<'d> {
             (Some(_), Some(values)) => {
                 return Err(values.wrong("`file` and `values` can't both be expected"));
             }
-            (Some(file), None) => {
-                Some(Data::File { path: self.files.file(file)?, at: file.at() })
-            }
+            (Some(file), None) => Some(Data::File { path: self.files.file(file)?, at: file.at() }),
             (None, Some(list)) => Some(Data::Values(values(list)?)),
             (None, None) => None,
         };

@@ -313,7 +313,8 @@ impl<'t> Parser<'t> {
 
     fn literal(&mut self) -> Parsed {
         let (at, rest) = (self.at, self.rest());
-        let digits = |from: &str| from.len() - from.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let digits =
+            |from: &str| from.len() - from.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let mut end = digits(rest);
         let mut is_float = false;
         if rest[end..].starts_with('.') {

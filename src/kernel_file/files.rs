@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,7 +43,8 @@ impl Files<'_> {
             };
         };
         let (name, rest) = rest.split_once('/').unwrap_or((rest, ""));
-        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_name =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_name || rest.contains('\0') {
             return Err(value.wrong("a path that starts with `$` goes on with NAME/"));
         }
@@ -95,7 +97,10 @@ impl Files<'_> {
 /// The size of an ordinary file.
 pub(super) fn file_bytes(path: &Path) -> Result<u64, String> {
     let shown = path.display();
-    let about = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?;
+    let about = fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!("no file {shown}"),
+        _ => format!("{shown}: {error}"),
+    })?;
     if about.is_file() { Ok(about.len()) } else { Err(format!("{shown} is no file")) }
 }
 

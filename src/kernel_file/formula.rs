@@ -27,7 +27,13 @@ pub(super) trait Names {
 
 impl Formula {
     pub(super) fn constant(number: Number, at: usize) -> Self {
-        Self { shown: number.to_string(), expr: Expr::number(number), at, inside: None, is_constant: true }
+        Self {
+            shown: number.to_string(),
+            expr: Expr::number(number),
+            at,
+            inside: None,
+            is_constant: true,
+        }
     }
 
     pub(super) fn new(text: &str, expr: Expr, at: usize, inside: Option<usize>) -> Self {
@@ -70,34 +76,24 @@ impl Formula {
         most: u64,
     ) -> Result<u64, KernelFileError> {
         let value = self.value(text, names)?;
-        let Some(whole) = value.to_whole() else {
-            let at = self.expr.first_division().unwrap_or(0);
-            let what = self.described(value, "a whole number is wanted");
-            return Err(text.wrong(self.place(at), what));
+        let (at, why) = match value.to_whole().map(|whole| (u64::try_from(whole), whole)) {
+            Some((Ok(whole), _)) if whole <= most => return Ok(whole),
+            Some((Err(_), whole)) if whole < 0 => (0, "which is negative".to_owned()),
+            Some(_) => (0, format!("and at most {most} is possible")),
+            None => {
+                let at = self.expr.first_division().unwrap_or(0);
+                (at, "which is no whole number; ceil(..) or floor(..) makes it one".to_owned())
+            }
         };
-        match u64::try_from(whole) {
-            Ok(whole) if whole <= most => Ok(whole),
-            Ok(_) => {
-                let what = self.described(value, &format!("at most {most} is possible"));
-                Err(text.wrong(self.place(0), what))
-            }
-            Err(_) if whole < 0 => {
-                let what = self.described(value, "what is wanted isn't negative");
-                Err(text.wrong(self.place(0), what))
-            }
-            Err(_) => {
-                let what = self.described(value, &format!("at most {most} is possible"));
-                Err(text.wrong(self.place(0), what))
-            }
-        }
+        Err(text.wrong(self.place(at), format!("{}, {why}", self.described(value))))
     }
 
-    fn described(&self, value: Number, wanted: &str) -> String {
+    fn described(&self, value: Number) -> String {
         let value = value.to_string();
         if value == self.shown {
-            return format!("{value}, where {wanted}");
+            return format!("this is {value}");
         }
         let shown: String = self.shown.chars().take(SHOWN_CHARS).collect();
-        format!("`{shown}` is {value}, where {wanted}")
+        format!("`{shown}` is {value}")
     }
 }

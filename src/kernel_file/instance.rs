@@ -10,7 +10,7 @@ use super::points::Point;
 use super::read::Read;
 use super::scope::Values;
 use super::truth::{OpDecl, TruthDecl};
-use super::types::{block_bytes, block_len, dtype_of, glsl_dtype_of, type_names};
+use super::types::{dtype_of, glsl_dtype_of, type_names};
 use crate::ops::{self, Pass, Plan, nearest, suggested};
 use crate::tensor::Dtype;
 
@@ -170,15 +170,15 @@ impl KernelFile {
         let (name, at) = &decl.dtype;
         let dtype = match (dtype_of(name), values.define(name)) {
             (Some(dtype), _) => dtype,
-            (None, Some(glsl)) => glsl_dtype_of(glsl).ok_or_else(|| {
+            (None, Ok(glsl)) => glsl_dtype_of(glsl).ok_or_else(|| {
                 self.text.wrong(*at, format!("`{name}` is `{glsl}`, which is no type here"))
             })?,
-            (None, None) => {
+            (None, Err(what)) => {
                 let near = suggested(&nearest(name, type_names()));
-                return Err(self.text.wrong(*at, format!("no type or define `{name}`{near}")));
+                return Err(self.text.wrong(*at, format!("no type `{name}`{near}; and {what}")));
             }
         };
-        let (block, bytes) = (block_len(dtype), block_bytes(dtype));
+        let (block, bytes) = (dtype.block_len() as u64, dtype.block_bytes() as u64);
         let len = decl.len.whole(&self.text, values, MAX_BYTES / bytes * block)?;
         if len % block != 0 {
             let what = format!("{len} elements are no multiple of {block}, the block of {dtype}");
@@ -190,9 +190,8 @@ impl KernelFile {
     }
 
     fn buffer(&self, decl: &BufferDecl, layout: &Layout) -> Read<Buffer> {
-        let read = |path, at| {
-            files::read(path, layout.bytes).map_err(|what| self.text.wrong(at, what))
-        };
+        let read =
+            |path, at| files::read(path, layout.bytes).map_err(|what| self.text.wrong(at, what));
         let init = match &decl.init {
             InitDecl::Made(init) => init.clone(),
             InitDecl::File { path, at } => Init::Bytes(read(path, *at)?),

@@ -123,11 +123,7 @@ impl<'d> Loader<'d> {
         Ok(indices)
     }
 
-    pub(super) fn spec(
-        &mut self,
-        table: Value<'d>,
-        owner: &Owner,
-    ) -> Read<Vec<(Constant, usize)>> {
+    pub(super) fn spec(&mut self, table: Value<'d>, owner: &Owner) -> Read<Vec<(Constant, usize)>> {
         let mut indices: Vec<(Constant, usize)> = Vec::new();
         for entry in table.entries()? {
             let constant = match entry.key.parse() {

@@ -35,8 +35,7 @@ pub(super) const BUFFER: Keys = Keys {
     ],
 };
 pub(super) const INIT: Keys = Keys { table: "init", keys: &["uniform", "values", "file"] };
-pub(super) const EXPECT: Keys =
-    Keys { table: "expect", keys: &["file", "values", "rtol", "atol"] };
+pub(super) const EXPECT: Keys = Keys { table: "expect", keys: &["file", "values", "rtol", "atol"] };
 pub(super) const STEP: Keys = Keys {
     table: "[[step]]",
     keys: &["kernel", "bind", "push", "groups", "fill", "word", "barrier_before"],

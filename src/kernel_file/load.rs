@@ -8,8 +8,8 @@ use toml::de::DeTable;
 use super::KernelFile;
 use super::buffers::BufferDecl;
 use super::error::{KernelFileError, Text};
-use super::formula::Formula;
 use super::files::{Environment, Files, read};
+use super::formula::Formula;
 use super::kernels::{KernelDecl, Loader};
 use super::keys::{FILE, GRADIENT, SUBGROUP};
 use super::points::Point;
@@ -17,10 +17,11 @@ use super::read::{Read, Table, Value};
 use super::scope::Scope;
 use super::steps::{Does, StepDecl, step};
 use super::truth::TruthDecl;
-use crate::ops::Order;
+use crate::ops::{Order, Pass};
 
 /// More than anybody writes by hand or by a script.
 const MAX_FILE_BYTES: u64 = 4 << 20;
+const MAX_STEPS: usize = 10_000;
 /// Shapes times builds; each is a case with a run of its own.
 const MAX_POINTS: usize = 1_000_000;
 
@@ -43,7 +44,29 @@ fn load_as(path: &Path, environment: Environment<'_>, reading: Reading) -> Read<
     let unreadable = |reason| KernelFileError::Unreadable { path: shown.clone(), reason };
     let bytes = read(path, MAX_FILE_BYTES).map_err(unreadable)?;
     let body = String::from_utf8(bytes).map_err(|_| unreadable("not UTF-8 text".to_owned()))?;
-    let text = Text { shown: shown.clone(), body };
+    parse_as(path, body, environment, reading)
+}
+
+/// A text that isn't on disk, as if it were the file at `path`.
+pub(super) fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Read<KernelFile> {
+    parse_as(path, text.to_owned(), environment, Reading::Asked)
+}
+
+/// Whether a text in TOML is meant to be a kernel file, right or wrong.
+pub(super) fn is_meant(text: &str) -> bool {
+    DeTable::parse(text).is_ok_and(|root| {
+        let root = root.get_ref();
+        root.contains_key("version") && root.contains_key("kernel")
+    })
+}
+
+fn parse_as(
+    path: &Path,
+    body: String,
+    environment: Environment<'_>,
+    reading: Reading,
+) -> Read<KernelFile> {
+    let text = Text { shown: path.display().to_string(), body };
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut file = declarations(path, &text, Files { folder, environment }, reading)?;
     if let TruthDecl::File { path, .. } = &file.truth {
@@ -57,12 +80,7 @@ fn load_as(path: &Path, environment: Environment<'_>, reading: Reading) -> Read<
     Ok(file)
 }
 
-fn declarations(
-    path: &Path,
-    text: &Text,
-    files: Files<'_>,
-    reading: Reading,
-) -> Read<KernelFile> {
+fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) -> Read<KernelFile> {
     let root = DeTable::parse(&text.body).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         text.wrong(at, error.message())
@@ -83,6 +101,9 @@ fn declarations(
     }
     let mut steps: Vec<StepDecl> = Vec::new();
     for value in table.need("step")?.list("tables: [[step]]")? {
+        if steps.len() == MAX_STEPS {
+            return Err(value.wrong(format!("more than {MAX_STEPS} steps")));
+        }
         steps.push(step(value, &kernels, &buffers)?);
     }
     let truth = match table.entry("truth").filter(|_| reading == Reading::Asked) {
@@ -93,6 +114,12 @@ fn declarations(
         None => Vec::new(),
         Some(entry) => vjp(&loader.files, &entry.value.table(entry.at, GRADIENT)?)?,
     };
+    if let Some(gradient) = table.entry("gradient").filter(|_| !vjp.is_empty()) {
+        let is_forward = matches!(&truth, TruthDecl::Op(op) if op.pass == Pass::Forward);
+        if !is_forward {
+            return Err(gradient.wrong("a gradient belongs to a truth with `op`, forward"));
+        }
+    }
     let subgroup_sizes = match table.entry("subgroup") {
         None => Vec::new(),
         Some(entry) => sizes(&entry.value.table(entry.at, SUBGROUP)?)?,
@@ -143,9 +170,12 @@ impl KernelFile {
     /// What stands in the file and is used by nothing, or names nothing.
     fn check_uses(&self) -> Read<()> {
         let text = &self.text;
-        if self.scope.point_count() > MAX_POINTS {
-            let count = self.scope.point_count();
-            return Err(text.wrong(0, format!("{count} cases; at most {MAX_POINTS} are possible")));
+        let count = self.scope.point_count();
+        if let Some(longest) = self.scope.axes.iter().max_by_key(|axis| axis.len)
+            && count > MAX_POINTS
+        {
+            let at = self.scope.variables[longest.variable].at;
+            return Err(text.wrong(at, format!("{count} cases; at most {MAX_POINTS} are possible")));
         }
         for formula in self.formulas() {
             self.scope.check(text, formula)?;

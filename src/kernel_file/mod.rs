@@ -68,6 +68,20 @@ impl KernelFile {
         load::load(path, &|name| std::env::var_os(name))
     }
 
+    /// A text that isn't on disk, as if it were the file at `path`.
+    ///
+    /// # Errors
+    /// As [`KernelFile::load`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, KernelFileError> {
+        load::parse(path, text, &|name| std::env::var_os(name))
+    }
+
+    /// Whether a file is meant to be a kernel file: TOML with a version and kernels.
+    #[must_use]
+    pub fn is_one(path: &Path) -> bool {
+        std::fs::read_to_string(path).is_ok_and(|text| load::is_meant(&text))
+    }
+
     /// The path as it was given.
     #[must_use]
     pub fn path(&self) -> &Path {

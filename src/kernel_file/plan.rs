@@ -17,7 +17,9 @@ impl KernelFile {
         for step in steps {
             is_ordered |= step.barrier_before;
             let does = match &step.does {
-                Does::Dispatch(decl) => self.dispatch(values, decl)?.map(Step::Dispatch),
+                Does::Dispatch(decl) => {
+                    self.dispatch(values, decl)?.map(|d| Step::Dispatch(Box::new(d)))
+                }
                 Does::Fill { buffer, word } => {
                     Some(Step::Fill { buffer: buffer.clone().into(), word: *word })
                 }

@@ -8,13 +8,23 @@ use super::scope::{Choice, Scope};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Point(pub(super) Vec<usize>);
 
+impl Point {
+    /// On how many axes two points of one file differ.
+    #[must_use]
+    pub fn distance(&self, other: &Self) -> usize {
+        self.0.iter().zip(&other.0).filter(|(a, b)| a != b).count()
+    }
+}
+
 /// The id of the only case of a file without shapes and lists.
 const ONLY: &str = "only";
+/// How many of the possible values a message repeats.
+const SHOWN_VALUES: usize = 20;
 
 /// A part of an id: the name and its possible values.
 struct Part<'s> {
     name: &'s str,
-    values: Vec<String>,
+    choices: &'s [Choice],
     /// None where the file gives one number.
     axis: Option<usize>,
 }
@@ -71,24 +81,20 @@ impl Scope {
         smaller
     }
 
-    fn parts(&self) -> Vec<Part<'_>> {
-        let mut parts = Vec::new();
-        for (at, variable) in self.variables.iter().enumerate() {
-            let is_number = matches!(&variable.choices[..], [Choice::Number(f)] if f.is_constant());
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        self.variables.iter().enumerate().filter_map(|(at, variable)| {
             let axis = self.axes.iter().position(|axis| axis.variable == at);
-            if axis.is_some() || (variable.is_shape() && !variable.is_list && is_number) {
-                let values = variable.choices.iter().map(|choice| escaped(choice.shown()));
-                parts.push(Part { name: &self.shown[at], values: values.collect(), axis });
-            }
-        }
-        parts
+            let is_number = variable.is_shape() && !variable.is_list && !variable.is_computed();
+            let part = Part { name: &self.shown[at], choices: &variable.choices, axis };
+            (axis.is_some() || is_number).then_some(part)
+        })
     }
 
     pub(super) fn id(&self, point: &Point) -> String {
         let mut id = String::new();
         for part in self.parts() {
             let index = part.axis.and_then(|axis| point.0.get(axis)).copied().unwrap_or(0);
-            let value = part.values.get(index).map_or("", String::as_str);
+            let value = part.choices.get(index).map(part_value).unwrap_or_default();
             let comma = if id.is_empty() { "" } else { "," };
             // Writing to a String can't fail.
             let _ = write!(id, "{comma}{}={value}", part.name);
@@ -99,7 +105,7 @@ impl Scope {
     /// # Errors
     /// What of the id fits nothing.
     pub(super) fn point(&self, id: &str) -> Result<Point, String> {
-        let parts = self.parts();
+        let parts: Vec<Part<'_>> = self.parts().collect();
         let mut indices: Vec<Option<usize>> = vec![None; self.axes.len()];
         let given = id.split(',').filter(|_| !(parts.is_empty() && id == ONLY));
         for text in given {
@@ -110,8 +116,11 @@ impl Scope {
                 let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
                 return Err(format!("no name `{name}`; it has {}", names.join(", ")));
             };
-            let Some(index) = part.values.iter().position(|known| known == value) else {
-                return Err(format!("{name} is one of {}", part.values.join(", ")));
+            let Some(index) = part.choices.iter().position(|c| part_value(c) == value) else {
+                let mut known: Vec<String> =
+                    part.choices.iter().take(SHOWN_VALUES).map(part_value).collect();
+                known.extend((part.choices.len() > SHOWN_VALUES).then(|| "...".to_owned()));
+                return Err(format!("{name} is one of {}", known.join(", ")));
             };
             if let Some(axis) = part.axis
                 && indices[axis].replace(index).is_some()
@@ -127,6 +136,11 @@ impl Scope {
             .collect();
         point.map(Point)
     }
+}
+
+/// A value as ids spell it.
+fn part_value(choice: &Choice) -> String {
+    escaped(choice.shown())
 }
 
 /// A value without the characters that ids give a meaning.

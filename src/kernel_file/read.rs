@@ -10,6 +10,9 @@ use super::keys::Keys;
 use super::number::Number;
 use crate::ops::{nearest, suggested};
 
+/// It keeps what compares each with each from taking for ever.
+const MAX_ENTRIES: usize = 1000;
+
 pub(super) type Read<T> = Result<T, KernelFileError>;
 
 /// A value with its place.
@@ -76,7 +79,8 @@ impl<'d> Table<'d> {
     }
 
     pub(super) fn need(&self, key: &str) -> Read<Value<'d>> {
-        self.get(key).ok_or_else(|| self.wrong(format!("{} needs the key `{key}`", self.keys.table)))
+        self.get(key)
+            .ok_or_else(|| self.wrong(format!("{} needs the key `{key}`", self.keys.table)))
     }
 
     /// The first of these keys that it has, as an error.
@@ -172,6 +176,9 @@ impl<'d> Value<'d> {
     /// The entries of a table whose keys are names.
     pub(super) fn entries(self) -> Read<Vec<Entry<'d>>> {
         match self.inner.get_ref() {
+            DeValue::Table(table) if table.len() > MAX_ENTRIES => {
+                Err(self.wrong(format!("more than {MAX_ENTRIES} entries in one table")))
+            }
             DeValue::Table(table) => Ok(entries(self.text, table)),
             _ => self.wanted("a table"),
         }
@@ -223,13 +230,13 @@ impl<'d> Value<'d> {
     /// An integer, a float or an expression.
     pub(super) fn formula(self) -> Read<Formula> {
         match self.inner.get_ref() {
-            DeValue::Integer(_) => {
-                Ok(Formula::constant(Number::whole(self.integer()?), self.at()))
-            }
+            DeValue::Integer(_) => Ok(Formula::constant(Number::whole(self.integer()?), self.at())),
             DeValue::Float(_) => Ok(Formula::constant(Number::Float(self.number()?), self.at())),
             DeValue::String(text) => {
                 let place = self.inside(text);
-                let wrong = |e: ExprError| self.text.wrong(place.map_or(self.at(), |p| p + e.at), e.message);
+                let wrong = |e: ExprError| {
+                    self.text.wrong(place.map_or(self.at(), |p| p + e.at), e.message)
+                };
                 Ok(Formula::new(text, Expr::parse(text).map_err(wrong)?, self.at(), place))
             }
             _ => self.wanted("an integer or an expression"),

@@ -83,8 +83,10 @@ impl Choice {
 impl Variable {
     /// Whether it has the same values in another kernel.
     fn agrees(&self, other: &Self) -> bool {
-        let shown = |v: &Self| v.choices.iter().map(|c| c.shown().to_owned()).collect::<Vec<_>>();
-        self.is_list == other.is_list && shown(self) == shown(other)
+        let mut pairs = self.choices.iter().zip(&other.choices);
+        self.is_list == other.is_list
+            && self.choices.len() == other.choices.len()
+            && pairs.all(|(a, b)| a.shown() == b.shown())
     }
 
     pub(super) fn is_shape(&self) -> bool {
@@ -128,9 +130,8 @@ impl Scope {
     /// Gives a variable its name and its axis.
     fn name(&mut self, at: usize) {
         let variable = &self.variables[at];
-        let is_namesake = |other: &&Variable| {
-            other.name == variable.name && other.owner != Owner::Unnamed
-        };
+        let is_namesake =
+            |other: &&Variable| other.name == variable.name && other.owner != Owner::Unnamed;
         let namesakes: Vec<&Variable> = self.variables.iter().filter(is_namesake).collect();
         // A number that has nothing but its id means another constant in every kernel.
         let is_plain = match &variable.owner {
@@ -146,9 +147,8 @@ impl Scope {
             Some(qualified) if !is_plain => qualified.clone(),
             _ => variable.name.clone(),
         };
-        let first = self.shown.iter().position(|known| *known == shown);
-        let axis = match first {
-            Some(first) if variable.owner != Owner::Unnamed => self.axis_of[first],
+        let axis = match self.lookup.get(&shown) {
+            Some(first) if variable.owner != Owner::Unnamed => self.axis_of[*first],
             _ if variable.is_list => {
                 let len = variable.choices.len();
                 self.axes.push(Axis { name: shown.clone(), variable: at, len });
@@ -167,11 +167,6 @@ impl Scope {
         }
         self.axis_of.push(axis);
         self.shown.push(shown);
-    }
-
-    /// Whether an expression may name it.
-    pub(super) fn is_known(&self, name: &str) -> bool {
-        self.lookup.contains_key(name)
     }
 
     /// The variable of that name.
@@ -280,8 +275,8 @@ impl Values<'_> {
     }
 
     /// The text of the define of that name.
-    pub(super) fn define(&self, name: &str) -> Option<&str> {
-        self.scope.find(name).ok().map(|at| self.choice(at).shown())
+    pub(super) fn define(&self, name: &str) -> Result<&str, String> {
+        self.scope.find(name).map(|at| self.choice(at).shown())
     }
 
     /// The extent of the shape of that name.
@@ -301,8 +296,7 @@ impl Values<'_> {
 impl Names for Values<'_> {
     fn number(&self, name: &str) -> Result<Number, String> {
         let at = self.scope.find(name)?;
-        self.numbers[at].ok_or_else(|| {
-            format!("`{name}` is `{}`, which is no number", self.choice(at).shown())
-        })
+        self.numbers[at]
+            .ok_or_else(|| format!("`{name}` is `{}`, which is no number", self.choice(at).shown()))
     }
 }

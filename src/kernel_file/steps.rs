@@ -10,7 +10,7 @@ use crate::ops::{Socket, nearest, suggested};
 use crate::tensor::Dtype;
 
 /// More than any device's push constants.
-const MAX_PUSH_BYTES: u64 = 1 << 16;
+const MAX_PUSH_BYTES: u64 = 1 << 12;
 
 /// A step of the file.
 #[derive(Clone, Debug)]
@@ -123,8 +123,7 @@ pub(super) fn bind(table: Value<'_>, buffers: &[BufferDecl]) -> Read<Vec<(Socket
                 place.key.to_owned()
             };
             let socket = socket(&key).ok_or_else(|| {
-                let what =
-                    format!("`{key}` is neither a binding, \"set.binding\" nor a GLSL name");
+                let what = format!("`{key}` is neither a binding, \"set.binding\" nor a GLSL name");
                 place.wrong(what)
             })?;
             if bound.iter().any(|(known, _)| *known == socket) {
@@ -161,7 +160,9 @@ pub(super) fn push(value: Value<'_>) -> Read<PushDecl> {
         return block(&list).map(PushDecl::Block);
     }
     if !value.is_table() {
-        return Err(value.wrong("a table of members or a list of { type, offset, value } is wanted"));
+        return Err(
+            value.wrong("a table of members or a list of { type, offset, value } is wanted")
+        );
     }
     let mut members: Vec<(String, Vec<Formula>)> = Vec::new();
     for (name, entry) in flat("", value.entries()?)? {
@@ -198,17 +199,22 @@ fn block(list: &[Value<'_>]) -> Read<Vec<BlockMember>> {
         let offset = table.need("offset")?;
         let offset_bytes: u32 = offset.integer_of("an offset in bytes")?;
         offset.within(u64::from(offset_bytes), MAX_PUSH_BYTES)?;
-        let end = |at: u32, dtype: Dtype| at as usize + dtype.size_bytes();
+        let end = |at: u32, dtype: Dtype| u64::from(at) + dtype.block_bytes() as u64;
         let overlaps = |other: &&BlockMember| {
-            (other.offset_bytes as usize) < end(offset_bytes, dtype)
-                && (offset_bytes as usize) < end(other.offset_bytes, other.dtype)
+            u64::from(other.offset_bytes) < end(offset_bytes, dtype)
+                && u64::from(offset_bytes) < end(other.offset_bytes, other.dtype)
         };
         if let Some(other) = members.iter().find(overlaps) {
             let (at, of) = (other.offset_bytes, other.dtype);
             return Err(offset.wrong(format!("overlaps the {of} at offset {at}")));
         }
         let name = table.get("name").map(Value::str).transpose()?.map(str::to_owned);
-        members.push(BlockMember { name, offset_bytes, dtype, value: table.need("value")?.formula()? });
+        members.push(BlockMember {
+            name,
+            offset_bytes,
+            dtype,
+            value: table.need("value")?.formula()?,
+        });
     }
     Ok(members)
 }
@@ -216,7 +222,10 @@ fn block(list: &[Value<'_>]) -> Read<Vec<BlockMember>> {
 fn push_dtype(table: &Table<'_>) -> Read<Dtype> {
     let value = table.need("type")?;
     let name = value.str()?;
-    dtype_of(name).ok_or_else(|| {
-        value.wrong(format!("no type `{name}`{}", suggested(&nearest(name, type_names()))))
+    dtype_of(name).filter(|dtype| dtype.block_len() == 1).ok_or_else(|| {
+        value.wrong(format!(
+            "no type of push constants `{name}`{}",
+            suggested(&nearest(name, type_names()))
+        ))
     })
 }

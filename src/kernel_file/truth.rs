@@ -19,7 +19,10 @@ pub(super) enum TruthDecl {
     None,
     Op(OpDecl),
     /// A kernel file with buffers of the same names, and where it is named.
-    File { path: PathBuf, at: usize },
+    File {
+        path: PathBuf,
+        at: usize,
+    },
     /// What takes the place of the only dispatch.
     Kernel(DispatchDecl),
 }
@@ -90,8 +93,9 @@ impl<'d> Loader<'d> {
             let path = self.files.file(kernel)?;
             return Ok(TruthDecl::File { path, at: kernel.at() });
         }
-        let only = only_dispatch(steps).ok_or_else(|| {
-            kernel.wrong("this takes the place of the only dispatch, and there is not one of them")
+        let only = only_dispatch(steps).map_err(|count| {
+            let what = "a kernel takes the place of the only dispatch";
+            kernel.wrong(format!("{what}, and this file has {count}; name a .toml file"))
         })?;
         let at = match own {
             Some(at) => {
@@ -137,20 +141,26 @@ impl<'d> Loader<'d> {
             None if is_glsl => replaced.defines.clone(),
             None => Vec::new(),
         };
-        let spec = table
-            .get("spec")
-            .map_or(Ok(Vec::new()), |value| self.spec(value, &Owner::Unnamed))?;
+        let spec =
+            table.get("spec").map_or(Ok(Vec::new()), |value| self.spec(value, &Owner::Unnamed))?;
         Ok(KernelDecl { name: String::new(), at: file.at(), code, defines, spec })
     }
 }
 
-fn only_dispatch(steps: &[StepDecl]) -> Option<&DispatchDecl> {
-    let mut dispatches = steps.iter().filter_map(|step| match &step.does {
-        Does::Dispatch(dispatch) => Some(dispatch),
-        Does::Fill { .. } => None,
-    });
-    let only = dispatches.next()?;
-    dispatches.next().is_none().then_some(only)
+/// # Errors
+/// How many there are instead.
+fn only_dispatch(steps: &[StepDecl]) -> Result<&DispatchDecl, usize> {
+    let dispatches: Vec<&DispatchDecl> = steps
+        .iter()
+        .filter_map(|step| match &step.does {
+            Does::Dispatch(dispatch) => Some(dispatch),
+            Does::Fill { .. } => None,
+        })
+        .collect();
+    match dispatches.as_slice() {
+        [only] => Ok(only),
+        others => Err(others.len()),
+    }
 }
 
 fn op_truth(op: Value<'_>, table: &Table<'_>, buffers: &[BufferDecl]) -> Read<OpDecl> {

@@ -32,17 +32,6 @@ impl KernelFile {
         let (Some(twin), TruthDecl::File { at, .. }) = (&self.twin, &self.truth) else {
             return Ok(());
         };
-        for axis in &twin.scope.axes {
-            let variable = &twin.scope.variables[axis.variable];
-            let is_given = variable.is_shape() && self.scope.is_known(&axis.name);
-            if !is_given && axis.len > 1 {
-                let what = format!(
-                    "{} lists several values for `{}`, and no name of this file chooses one",
-                    twin.text.shown, axis.name
-                );
-                return Err(self.text.wrong(*at, what));
-            }
-        }
         for buffer in &twin.buffers {
             let is_shared = buffer.role != BufferRole::Scratch;
             if is_shared && self.buffers.iter().all(|own| own.name != buffer.name) {
@@ -71,6 +60,12 @@ impl KernelFile {
             let is_number = variable.is_shape() && !variable.is_computed();
             if let Some(number) = names.get(&variable.name).filter(|_| is_number) {
                 given.insert(index, *number);
+            } else if variable.choices.len() > 1 {
+                let what = format!(
+                    "{} lists several values for `{}`, and no number of this file chooses one",
+                    twin.text.shown, variable.name
+                );
+                return Err(self.text.wrong(at, what));
             }
         }
         let values = twin.scope.values(&twin.text, &[], &given)?;

@@ -92,6 +92,17 @@ impl ElementRanges {
         found
     }
 
+    /// Counts elements where blocks of `len` of them were counted.
+    pub(super) fn times(mut self, len: usize) -> Self {
+        let factor = i64::try_from(len).unwrap_or(i64::MAX);
+        self.count *= factor.unsigned_abs();
+        for range in &mut self.ranges {
+            range.start *= factor;
+            range.end *= factor;
+        }
+        self
+    }
+
     /// Takes in what lies behind.
     pub(super) fn append(&mut self, mut behind: Self) {
         self.count += behind.count;

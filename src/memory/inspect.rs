@@ -2,7 +2,7 @@
 
 use super::findings::{ElementRanges, FindingKind, MemoryFinding};
 use super::ledger::Ledger;
-use super::poison::{elements, named_slot};
+use super::poison::{blocks, named_slot};
 use super::slot::{Handle, Tenant};
 use crate::device::Command;
 use crate::tensor::Dtype;
@@ -77,15 +77,14 @@ impl Ledger {
 
     fn guard_hit(&self, inspected: &Inspected, bytes: &[u8]) -> ElementRanges {
         let tenant = self.tenant(inspected.handle);
-        let size = i64::try_from(tenant.pattern.dtype.size_bytes()).unwrap_or(4);
         let data = self.data_bytes_in(inspected);
         let offset = i64::try_from(inspected.offset_bytes).unwrap_or(i64::MAX);
         let before = i64::try_from(tenant.layout.before).unwrap_or(i64::MAX);
-        let first = (offset - before) / size + i64::from(data > 0);
+        let first = offset - before + i64::try_from(data).unwrap_or(0);
         tenant.pattern.overwritten(first, &bytes[data..])
     }
 
-    /// Bytes at the start of an inspected guard that belong to the last element of the data.
+    /// Bytes at the start of an inspected guard that belong to the data.
     fn data_bytes_in(&self, inspected: &Inspected) -> usize {
         let layout = self.tenant(inspected.handle).layout;
         if inspected.offset_bytes == layout.behind() { layout.shared() } else { 0 }
@@ -115,24 +114,21 @@ impl Ledger {
 
     fn judge_written(&self, handle: Handle, bytes: &[u8], findings: &mut Vec<MemoryFinding>) {
         let tenant = self.tenant(handle);
-        let size = tenant.pattern.dtype.size_bytes();
-        let data = &bytes[..tenant.len * size];
+        let dtype = tenant.pattern.dtype;
+        let data = &bytes[..tenant.data_bytes()];
         let unwritten = tenant.pattern.unwritten(data);
         if !unwritten.is_empty() {
             let message =
                 format!("{} of {} never written: {unwritten}", plural(unwritten.count), tenant.len);
             findings.push(self.finding(FindingKind::Unwritten, tenant, unwritten, message));
         }
-        // Sixteen bits hold too few names to accuse anybody.
-        if tenant.pattern.dtype != Dtype::F32 {
-            return;
-        }
-        let owner = |bits| self.poison_owner(bits).filter(|owner| *owner != handle.slot);
-        let poisoned =
-            ElementRanges::of((0..).zip(elements(Dtype::F32, data)), |bits| owner(bits).is_some());
-        let Some(source) = elements(Dtype::F32, data).find_map(owner) else {
+        let owner = |element: &[u8]| {
+            self.poison_owner(dtype, element).filter(|owner| *owner != handle.slot)
+        };
+        let Some(source) = data.chunks_exact(dtype.block_bytes()).find_map(owner) else {
             return;
         };
+        let poisoned = blocks(dtype, data, |element| owner(element).is_some());
         self.count(|counters| counters.poison_reads += 1);
         let source = &self.slots[source as usize].tenant;
         let state = match &source.freed {
@@ -148,11 +144,11 @@ impl Ledger {
         findings.push(self.finding(FindingKind::PoisonRead, tenant, poisoned, message));
     }
 
-    /// The slot whose poison these bits of an f32 are.
-    fn poison_owner(&self, bits: u32) -> Option<u32> {
-        let slot = named_slot(bits)?;
+    /// The slot whose poison this element of the same type is.
+    fn poison_owner(&self, dtype: Dtype, element: &[u8]) -> Option<u32> {
+        let slot = named_slot(dtype, element)?;
         let tenant = &self.slots.get(slot as usize)?.tenant;
-        (tenant.named && tenant.pattern.word == bits & 0x7FFF_FFFF).then_some(slot)
+        (tenant.named && tenant.pattern.dtype == dtype).then_some(slot)
     }
 
     fn judge_unchanged(
@@ -163,12 +159,14 @@ impl Ledger {
     ) -> Option<MemoryFinding> {
         let tenant = self.tenant(handle);
         let dtype = tenant.pattern.dtype;
-        let len = tenant.len * dtype.size_bytes();
+        let len = tenant.data_bytes();
         if expected[..len] == bytes[..len] {
             return None;
         }
-        let pairs = elements(dtype, &expected[..len]).zip(elements(dtype, &bytes[..len]));
-        let changed = ElementRanges::of((0..).zip(pairs), |(was, is)| was != is);
+        let size = dtype.block_bytes();
+        let pairs = expected[..len].chunks_exact(size).zip(bytes[..len].chunks_exact(size));
+        let changed =
+            ElementRanges::of((0..).zip(pairs), |(was, is)| was != is).times(dtype.block_len());
         let message = format!(
             "{} of {} changed after the upload, though only bound for reading: {changed}",
             plural(changed.count),

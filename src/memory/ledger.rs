@@ -134,7 +134,8 @@ impl Ledger {
             len: request.len,
             layout,
             pattern: PoisonPattern { dtype: request.dtype, word },
-            named: request.dtype == Dtype::F32 && request.poison == Poison::Nan,
+            named: matches!(request.dtype, Dtype::F32 | Dtype::F64)
+                && request.poison == Poison::Nan,
             buffer,
             capacity,
             events: EventRing::new(self.options.events),
@@ -248,13 +249,13 @@ impl Ledger {
         Ok(tenant.pattern)
     }
 
-    /// Whether an element with these bits is the buffer's poison. 16-bit elements in the low half.
+    /// Whether an element of these bytes, or a block if the type is quantised, is the buffer's poison.
     ///
     /// # Errors
     /// A stale handle.
     #[track_caller]
-    pub fn is_poison(&self, handle: Handle, element_bits: u32) -> Result<bool, MemoryError> {
-        Ok(self.poison(handle)?.element_bits() == element_bits)
+    pub fn is_poison(&self, handle: Handle, element: &[u8]) -> Result<bool, MemoryError> {
+        Ok(self.poison(handle)?.element() == element)
     }
 
     /// The elements of downloaded `data` that still hold the buffer's poison.

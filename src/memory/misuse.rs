@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::events::{Event, Site};
 use crate::device::DeviceError;
+use crate::tensor::Dtype;
 
 /// Which rule was broken. The two sites of a [`HostMisuse`] are, in order, those in each line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -123,6 +124,19 @@ pub enum MemoryError {
         offset_bytes: u64,
         /// What the device asks for.
         alignment: u64,
+    },
+    /// A length that no number of blocks has.
+    #[error(
+        "buffer `{buffer}`: {len} elements don't fill blocks of {} as {dtype} has them",
+        dtype.block_len()
+    )]
+    PartialBlock {
+        /// Which buffer.
+        buffer: String,
+        /// How it is stored.
+        dtype: Dtype,
+        /// Elements asked for.
+        len: usize,
     },
     /// Host bytes that don't fit where they should go.
     #[error("`{buffer}`: {given} bytes given at {site}, {expected} needed")]

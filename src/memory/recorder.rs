@@ -80,7 +80,7 @@ impl<'l> Recorder<'l> {
         site: &Site,
     ) -> Result<(), MemoryError> {
         let tenant = self.usable(handle, site)?;
-        let expected = tenant.len * tenant.pattern.dtype.size_bytes();
+        let expected = tenant.data_bytes();
         if bytes.len() != expected {
             return Err(MemoryError::WrongLength {
                 buffer: tenant.name.clone(),
@@ -99,7 +99,7 @@ impl<'l> Recorder<'l> {
         Ok(())
     }
 
-    /// Writes a 32-bit word over all of a buffer's data; 16-bit elements get its halves in turn.
+    /// Writes a 32-bit word over all of a buffer's data; narrower elements get its parts in turn.
     ///
     /// # Errors
     /// Misuse of the handle.
@@ -117,7 +117,7 @@ impl<'l> Recorder<'l> {
         });
         self.push(words, Action::Fill, handle, &site);
         if layout.shared() > 0 {
-            // The other half of this word belongs to the guard.
+            // The rest of this word belongs to the guard.
             self.recorded.recording.commands.push(Command::Upload {
                 buffer,
                 offset_bytes: layout.behind(),

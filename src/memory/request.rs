@@ -72,7 +72,7 @@ pub struct Request {
     pub name: String,
     /// Element type.
     pub dtype: Dtype,
-    /// Number of elements; 0 is allowed.
+    /// Number of elements, in whole blocks if the type is quantised; 0 is allowed.
     pub len: usize,
     /// Guard bytes in front of the data, which the binding's offset skips: a multiple of the
     /// device's storage buffer offset alignment and of 4.
@@ -103,6 +103,10 @@ impl Layout {
         exact_guard_bytes: u64,
         limits: &Limits,
     ) -> Result<Self, MemoryError> {
+        let (dtype, len) = (request.dtype, request.len);
+        if !len.is_multiple_of(dtype.block_len()) {
+            return Err(MemoryError::PartialBlock { buffer: request.name.clone(), dtype, len });
+        }
         let alignment = limits.storage_offset_alignment.max(4);
         if !request.before_bytes.is_multiple_of(alignment) {
             return Err(MemoryError::Misaligned {
@@ -135,7 +139,7 @@ impl Layout {
     /// `None` where a number overflows.
     fn place(request: &Request, exact_guard_bytes: u64) -> Option<Self> {
         let before = request.before_bytes;
-        let data = u64::try_from(request.len.checked_mul(request.dtype.size_bytes())?).ok()?;
+        let data = u64::try_from(request.dtype.bytes_for(request.len)?).ok()?;
         let padded = data.checked_next_multiple_of(4)?;
         let (behind, range) = match request.guard {
             Guard::Words(words) => {
@@ -145,7 +149,7 @@ impl Layout {
             Guard::Exact => (exact_guard_bytes.checked_next_multiple_of(4)?, data),
         };
         // Vulkan has no empty buffers and no empty ranges: the least is one word, poisoned.
-        let range = range.max(4);
+        let range = if range == 0 { 4 } else { range };
         let total = before.checked_add(padded.checked_add(behind)?.max(4))?;
         Some(Self { before, data, total, range })
     }
@@ -159,15 +163,15 @@ impl Layout {
         self.data.next_multiple_of(4)
     }
 
-    /// First byte of the word in which the guard behind the data begins. A last element of 16 bits
-    /// may share that word.
+    /// First byte of the word in which the guard behind the data begins. The last elements
+    /// may share that word if they are narrow.
     pub(super) fn behind(&self) -> u64 {
         self.before + self.data / 4 * 4
     }
 
     /// Bytes of that word which are data.
     pub(super) fn shared(&self) -> usize {
-        if self.data.is_multiple_of(4) { 0 } else { 2 }
+        usize::try_from(self.data % 4).unwrap_or(0)
     }
 }
 
@@ -197,6 +201,11 @@ mod tests {
         assert_eq!((words.behind(), words.shared()), (64 + 4, 2));
         let exact = Layout::place(&request(Dtype::F16, 3, Guard::Exact), 256).unwrap();
         assert_eq!((exact.total, exact.extent().range_bytes), (64 + 8 + 256, 6));
+        let byte = Layout::place(&request(Dtype::U8, 1, Guard::Exact), 256).unwrap();
+        assert_eq!((byte.total, byte.extent().range_bytes), (64 + 4 + 256, 1));
+        assert_eq!((byte.behind(), byte.shared()), (64, 1));
+        let blocks = Layout::place(&request(Dtype::Q4_0, 96, Guard::Words(1)), 256).unwrap();
+        assert_eq!((blocks.data, blocks.padded(), blocks.shared()), (54, 56, 2));
     }
 
     #[test]

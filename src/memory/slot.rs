@@ -6,7 +6,6 @@ use super::events::{EventRing, Site};
 use super::poison::PoisonPattern;
 use super::request::Layout;
 use crate::device::BufferId;
-use crate::tensor::Dtype;
 
 /// Names a buffer of one ledger for as long as it lives, and is recognised afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,11 +46,16 @@ pub(super) struct Tenant {
 }
 
 impl Tenant {
+    /// Bytes of the data on the host.
+    pub(super) fn data_bytes(&self) -> usize {
+        usize::try_from(self.layout.data).unwrap_or(usize::MAX)
+    }
+
     /// Fills the last word up with guard, so that writing the data leaves the guard whole.
     pub(super) fn pad(&self, data: &[u8]) -> Vec<u8> {
         let mut padded = data.to_vec();
-        if self.pattern.dtype == Dtype::F16 && !data.len().is_multiple_of(4) {
-            padded.extend_from_slice(&self.pattern.word.to_le_bytes()[2..]);
+        if !data.len().is_multiple_of(4) {
+            padded.extend_from_slice(&self.pattern.word.to_le_bytes()[data.len() % 4..]);
         }
         padded
     }

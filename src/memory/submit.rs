@@ -151,7 +151,7 @@ impl Ledger {
                 0 => Vec::new(),
                 _ => answers.next().unwrap_or_default(),
             };
-            data.truncate(tenant.len * tenant.pattern.dtype.size_bytes());
+            data.truncate(tenant.data_bytes());
             downloads.push(data);
         }
         let findings = self.judge(flight.inspected, answers.collect());

@@ -89,7 +89,7 @@ impl Node {
     /// The op with what the node fills in; tapes compute in f32.
     #[must_use]
     pub fn problem<'a>(&'a self, attributes: &'a [f64]) -> Problem<'a> {
-        Problem { op: self.op, dims: &self.dims, attributes, dtype: Dtype::F32 }
+        Problem { op: self.op, dims: &self.dims, attributes, dtype: Dtype::F32, storage: &[] }
     }
 
     /// What the node does with each tensor that it binds.

@@ -2,7 +2,8 @@
 //!
 //! One generic reference answers four questions: what is the value (`f64`), what is its
 //! directional derivative ([`Dual`]), how far may an f32 kernel be from it ([`Bounded`]), and how
-//! far apart are f32 computations that only add in another order ([`Shuffled`]).
+//! far apart are f32 computations that only add in another order ([`Shuffled`]). Each but the
+//! second can also be had for the gradients, by tracing it ([`Trace`]).
 
 mod bounded;
 mod dual;
@@ -11,6 +12,7 @@ mod regime;
 mod scalar;
 mod shuffled;
 mod stream;
+mod traced;
 mod ulp;
 
 pub use bounded::Bounded;
@@ -20,4 +22,5 @@ pub use regime::{Domain, Regime};
 pub use scalar::Scalar;
 pub use shuffled::{Order, Shuffled};
 pub use stream::Stream;
-pub use ulp::{F32_EPS, F32_MIN_NORMAL, next_after, ulp_of};
+pub use traced::{Trace, Traced};
+pub use ulp::{F32_EPS, F32_MIN_NORMAL, max_finite, min_normal, next_after, ulp_of};

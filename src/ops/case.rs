@@ -32,6 +32,9 @@ pub struct Case {
     pub regime: Regime,
     /// Seed of all streams.
     pub seed: u64,
+    /// Buffers of kernels from outside that are stored in another type.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storage: Vec<(String, Dtype)>,
 }
 
 /// Why a case's text could not be read.
@@ -46,7 +49,8 @@ impl Case {
     /// The case as a problem of its op.
     #[must_use]
     pub fn problem<'a>(&'a self, op: &'a Op) -> Problem<'a> {
-        Problem { op, dims: &self.dims, attributes: &self.attributes, dtype: self.dtype }
+        let Self { dims, attributes, storage, .. } = self;
+        Problem { op, dims, attributes, dtype: self.dtype, storage }
     }
 
     /// `rows=7,cols=11/broadcast=1/normal/f16`: dimensions, attributes that differ from the
@@ -81,6 +85,7 @@ impl Case {
             dtype: Dtype::F32,
             regime: Regime::Normal,
             seed,
+            storage: Vec::new(),
         };
         for part in text.split(['/', ',']).filter(|part| !part.is_empty()) {
             if let Some((name, value)) = part.split_once('=') {
@@ -133,7 +138,7 @@ impl Case {
         let mut found = Vec::new();
         let mut push = |dims: &[usize], attributes: &[f64], dtype, regime| {
             let (dims, attributes) = (dims.to_vec(), attributes.to_vec());
-            let case = Self { dims, attributes, dtype, regime, seed };
+            let case = Self { dims, attributes, dtype, regime, seed, storage: Vec::new() };
             if !found.contains(&case) {
                 found.push(case);
             }

@@ -1,28 +1,28 @@
-//! What the ops on one vector share: their dimension and the shapes of their dispatches.
+//! What the ops on vectors of one length share: their dimension and the shapes of their dispatches.
 
 use super::{Dim, Dispatch, Operand, Plan, Problem, Target, Unsupported};
 use crate::glsl::Source;
 
 /// The only dimension. A workgroup of 64 that takes four elements an invocation covers one tile.
-pub(super) const LEN: Dim = Dim::new("len", 256);
+pub const LEN: Dim = Dim::new("len", 256);
 
 /// The operands of a function of one number that has a derivative.
-pub(super) const UNARY: &[Operand] = &[Operand::input("x", vector), Operand::output("y", vector)];
+pub const UNARY: &[Operand] = &[Operand::input("x", vector), Operand::output("y", vector)];
 
 /// Shape of every operand.
 #[must_use]
-pub(super) fn vector(p: &Problem<'_>) -> Vec<usize> {
+pub fn vector(p: &Problem<'_>) -> Vec<usize> {
     vec![p.dim("len")]
 }
 
 /// A dispatch of an elementwise kernel, which takes the push constant `len`.
 #[must_use]
-pub(super) fn kernel(source: Source, p: &Problem<'_>) -> Dispatch {
+pub fn kernel(source: Source, p: &Problem<'_>) -> Dispatch {
     Dispatch::new(source).element(p.dtype).push("len", p.dim("len"))
 }
 
 /// One invocation per element.
-pub(super) fn single(
+pub fn single(
     dispatch: Dispatch,
     p: &Problem<'_>,
     target: &Target<'_>,
@@ -31,7 +31,7 @@ pub(super) fn single(
 }
 
 /// One invocation per four consecutive elements.
-pub(super) fn by_four(
+pub fn by_four(
     dispatch: Dispatch,
     p: &Problem<'_>,
     target: &Target<'_>,

@@ -318,7 +318,7 @@ fn split_k(p: &Problem<'_>, target: &Target<'_>) -> Result<Plan, Unsupported> {
         return naive(p, target);
     }
     let slices = product.k.div_ceil(SLICE).min(MAX_SLICES);
-    let bytes = (slices * len * Dtype::F32.size_bytes()) as u64;
+    let bytes = (slices * len * Dtype::F32.block_bytes()) as u64;
     if bytes > target.limits.storage_range_bytes {
         let range = target.limits.storage_range_bytes;
         return Err(Unsupported(format!("{bytes} bytes of partial sums, {range} in a binding")));
@@ -367,8 +367,13 @@ mod tests {
         let (a, b) = (matrix(2, 4), matrix(4, 3));
         let product = |transpose_a: usize, transpose_b: usize| {
             let attributes = [transpose_a as f64, transpose_b as f64];
-            let problem =
-                Problem { op: &OP, dims: &dims, attributes: &attributes, dtype: Dtype::F32 };
+            let problem = Problem {
+                op: &OP,
+                dims: &dims,
+                attributes: &attributes,
+                dtype: Dtype::F32,
+                storage: &[],
+            };
             let inputs = [a[transpose_a].clone(), b[transpose_b].clone()];
             OP.reference.forward(&problem, &inputs)
         };

@@ -3,22 +3,27 @@
 //! A newcomer copies `add.rs` and its kernels, and adds a `mod` line and an entry here.
 
 mod axis;
+mod block;
 mod broadcast;
+mod builder;
 mod case;
 mod code;
-mod elementwise;
+mod derived;
+mod flaws;
 mod nearest;
 mod plan;
 mod problem;
 mod push;
 mod record;
 mod reference;
+mod registry;
 mod rows;
 
 pub mod adamw;
 pub mod add;
 pub mod bias_add;
 pub mod cross_entropy;
+pub mod elementwise;
 pub mod embedding;
 pub mod exp;
 pub mod gelu_erf;
@@ -38,8 +43,11 @@ pub mod transpose;
 #[cfg(test)]
 mod tests;
 
+pub use block::{PushBlock, PushField, PushScalar};
+pub use builder::Elementwise;
 pub use case::{Case, CaseError, Cases};
 pub use code::Code;
+pub use flaws::flaws;
 pub use nearest::{nearest, suggested};
 pub use plan::{Constant, Dispatch, Name, Plan, Scratch, Socket, Step, Target, Unsupported};
 pub use problem::Problem;
@@ -48,6 +56,7 @@ pub use record::{
     Attribute, Dim, Example, Gradient, Op, Operand, Order, Pass, Property, Role, Variant,
 };
 pub use reference::{Formula, Reference};
+pub use registry::{Registry, RegistryError};
 
 /// Every op that comes with the lab, sorted by name.
 pub const ALL: &[&Op] = &[

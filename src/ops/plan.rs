@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
+use super::block::PushBlock;
 use super::code::Code;
 use super::push::{Push, PushValue};
 use crate::device::Limits;
@@ -52,7 +53,7 @@ pub struct Scratch {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Runs a kernel.
-    Dispatch(Dispatch),
+    Dispatch(Box<Dispatch>),
     /// Orders everything before it against everything behind it.
     Barrier,
     /// Writes a word over a whole buffer.
@@ -158,6 +159,13 @@ impl Dispatch {
         self
     }
 
+    /// Pushes a structure as its bytes lie. It takes the place of members that were pushed by name.
+    #[must_use]
+    pub fn push_block(mut self, block: &impl PushBlock) -> Self {
+        self.push = Push::Block(block.members());
+        self
+    }
+
     /// Adds a specialization constant.
     #[must_use]
     pub fn spec(mut self, name: impl Into<Name>, value: impl Into<PushValue>) -> Self {
@@ -172,16 +180,14 @@ impl Dispatch {
         self
     }
 
-    /// Defines `ELEMENT` as the GLSL type that stores `dtype`; see glsl/include/element.glsl.
+    /// Defines `ELEMENT` as the GLSL type that stores `dtype`; see glsl/include/element.glsl. The
+    /// blocks of a quantised type are structures of the kernel's own: nothing is defined for them.
     #[must_use]
     pub fn element(self, dtype: Dtype) -> Self {
-        let name = match dtype {
-            Dtype::F32 => "float",
-            Dtype::F16 => "float16_t",
-            Dtype::U32 => "uint",
-            Dtype::I32 => "int",
-        };
-        self.define("ELEMENT", name)
+        match dtype.glsl() {
+            Some(name) => self.define("ELEMENT", name),
+            None => self,
+        }
     }
 
     /// Binds the GLSL buffer `glsl` to an operand or scratch of another name.
@@ -214,7 +220,7 @@ impl Plan {
     /// Adds a dispatch.
     #[must_use]
     pub fn then(mut self, dispatch: Dispatch) -> Self {
-        self.steps.push(Step::Dispatch(dispatch));
+        self.steps.push(Step::Dispatch(Box::new(dispatch)));
         self
     }
 
@@ -240,11 +246,11 @@ impl Plan {
     }
 }
 
-/// The text of a kernel of this repository's glsl folder, with the path that errors show.
+/// The text of a kernel of the calling crate's glsl folder, with the path that errors show.
 #[macro_export]
 macro_rules! kernel {
     ($path:literal) => {
-        $crate::glsl::Source::new(
+        $crate::glsl::Source::embedded(
             $path,
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/", $path)),
         )

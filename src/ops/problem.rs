@@ -14,6 +14,8 @@ pub struct Problem<'a> {
     pub attributes: &'a [f64],
     /// Storage type of its float operands.
     pub dtype: Dtype,
+    /// Buffers that are stored in another type than the record and `dtype` say.
+    pub storage: &'a [(String, Dtype)],
 }
 
 impl Problem<'_> {
@@ -46,7 +48,17 @@ impl Problem<'_> {
     /// How an operand's elements are stored.
     #[must_use]
     pub fn dtype_of(&self, operand: &Operand) -> Dtype {
-        operand.dtype.unwrap_or(self.dtype)
+        self.stored(operand.name).unwrap_or(operand.dtype.unwrap_or(self.dtype))
+    }
+
+    /// How the elements of an operand's gradient or cotangent are stored.
+    #[must_use]
+    pub fn gradient_dtype_of(&self, operand: &Operand) -> Dtype {
+        self.stored(&format!("g{}", operand.name)).unwrap_or_else(|| self.dtype_of(operand))
+    }
+
+    fn stored(&self, buffer: &str) -> Option<Dtype> {
+        self.storage.iter().find(|(name, _)| name == buffer).map(|(_, dtype)| *dtype)
     }
 
     /// Operands that the op reads, in record order.

@@ -1,6 +1,6 @@
 //! References: plain loops over a generic scalar.
 
-use super::Problem;
+use super::{Problem, derived};
 use crate::numeric::{Bounded, Dual, Scalar, Shuffled};
 
 /// An op's mathematics. Slices are row-major; inputs come in record order, `InOut` included;
@@ -12,14 +12,18 @@ pub trait Formula: Sync {
     /// Gradients of the inputs that have one, in record order.
     ///
     /// `outputs` is what the forward returned, `cotangents` has one entry per output. Index
-    /// operands arrive as whole numbers.
+    /// operands arrive as whole numbers. Where it isn't written, it is derived from the forward:
+    /// its bounds are those of a kernel that follows the chain rule step by step. A VJP kernel that
+    /// simplifies first, or that computes from outputs stored as f16, wants a written one.
     fn vjp<S: Scalar>(
         &self,
         problem: &Problem<'_>,
         inputs: &[Vec<S>],
         outputs: &[Vec<S>],
         cotangents: &[Vec<S>],
-    ) -> Vec<Vec<S>>;
+    ) -> Vec<Vec<S>> {
+        derived::vjp(self, problem, inputs, outputs, cotangents)
+    }
 }
 
 /// [`Formula`] for every scalar that the checks use, so that a record can hold it.
@@ -36,6 +40,14 @@ pub trait Reference: Sync {
     ) -> Vec<Vec<Bounded<'m>>>;
     /// VJP in f64.
     fn vjp(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<f64>],
+        outputs: &[Vec<f64>],
+        cotangents: &[Vec<f64>],
+    ) -> Vec<Vec<f64>>;
+    /// The VJP that reverse mode derives from the forward, also where another is written.
+    fn vjp_derived(
         &self,
         problem: &Problem<'_>,
         inputs: &[Vec<f64>],
@@ -91,6 +103,16 @@ impl<F: Formula> Reference for F {
         cotangents: &[Vec<f64>],
     ) -> Vec<Vec<f64>> {
         Formula::vjp(self, problem, inputs, outputs, cotangents)
+    }
+
+    fn vjp_derived(
+        &self,
+        problem: &Problem<'_>,
+        inputs: &[Vec<f64>],
+        outputs: &[Vec<f64>],
+        cotangents: &[Vec<f64>],
+    ) -> Vec<Vec<f64>> {
+        derived::vjp(self, problem, inputs, outputs, cotangents)
     }
 
     fn vjp_bounded<'m>(

@@ -2,45 +2,62 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{Outcome, Verdict};
+use crate::check::{Finding, Outcome, Verdict};
 use crate::memory::MemoryFinding;
 
 /// One screen about a verdict that isn't clean: what and where in the first line, then everything
 /// that is known.
 #[must_use]
 pub fn finding_text(verdict: &Verdict) -> String {
-    let Verdict { op, variant, check, device, case, outcome, .. } = verdict;
+    let Verdict { check, device, case, outcome, .. } = verdict;
     let body = match outcome {
         Outcome::Fail { finding } => finding.to_string(),
         other => other.to_string(),
     };
-    format!("{op}.{variant} {check} on {device}: {case}\n{body}")
+    format!("{} {check} on {device}: {case}\n{body}", verdict.target())
 }
 
 /// The same as one JSON object. `file` and the lines are null where no kernel is to blame.
 #[must_use]
 pub fn finding_json(verdict: &Verdict) -> Value {
-    let finding = match &verdict.outcome {
-        Outcome::Fail { finding } => Some(finding),
-        _ => None,
-    };
-    let message = match &verdict.outcome {
-        Outcome::Crash { reason } | Outcome::Hang { reason } => reason.as_str(),
-        _ => finding.map_or("", |f| f.message.as_str()),
-    };
+    let finding = finding_of(verdict);
     json!({
-        "kind": finding.map_or(verdict.outcome.word(), |f| f.kind.name()),
+        "kind": kind_of(verdict),
         "file": finding.and_then(|f| f.file.as_deref()),
         "line": finding.and_then(|f| f.line),
         "other_line": finding.and_then(|f| f.other_line),
-        "message": message,
+        "message": message_of(verdict),
         "device": verdict.device,
-        "target": format!("{}.{}", verdict.op, verdict.variant),
+        "target": verdict.target(),
         "check": verdict.check,
         "case": verdict.case,
         "seed": verdict.seed,
         "finding": finding,
     })
+}
+
+pub(super) fn finding_of(verdict: &Verdict) -> Option<&Finding> {
+    match &verdict.outcome {
+        Outcome::Fail { finding } => Some(finding),
+        _ => None,
+    }
+}
+
+/// The finding's kind, or the verdict where there is no finding.
+pub(super) fn kind_of(verdict: &Verdict) -> &'static str {
+    finding_of(verdict).map_or(verdict.outcome.word(), |finding| finding.kind.name())
+}
+
+/// The sentence of a verdict that isn't a pass.
+pub(super) fn message_of(verdict: &Verdict) -> &str {
+    match &verdict.outcome {
+        Outcome::Pass { .. } => "",
+        Outcome::Fail { finding } => &finding.message,
+        Outcome::Unsupported { reason }
+        | Outcome::Crash { reason }
+        | Outcome::Hang { reason }
+        | Outcome::Skipped { reason } => reason,
+    }
 }
 
 /// A buffer that was never freed.

@@ -3,11 +3,15 @@
 mod catches;
 mod explain;
 mod finding;
+mod github;
+mod junit;
 mod summary;
 mod wrap;
 
 pub use catches::Catches;
 pub use explain::{EXPLANATIONS, Explanation, explanation};
 pub use finding::{finding_json, finding_text, leak_json, leak_text};
+pub use github::Annotations;
+pub use junit::Junit;
 pub use summary::Summary;
 pub use wrap::{WIDTH, wrapped};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::check::{Check, Effort, Outcome, applies, cases};
 use crate::faulty::Fault;
 use crate::ops::{Cases, Op, Variant};
-use crate::worker::Task;
+use crate::worker::{Task, Work};
 
 /// What a check said about a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,7 @@ impl Campaign {
             rows.push(Row { fault, answers: BTreeMap::new() });
             let (op, variant) = fault.place();
             tasks.extend(
-                asked(op, variant, checks, fault.needs, seed)
-                    .map(|task| Task { fault: Some(fault.name.to_owned()), ..task }),
+                asked(op, variant, checks, fault.needs, seed).map(|task| task.planted(fault.name)),
             );
         }
         let mut twins: Vec<(&str, &str, Cases)> = Vec::new();
@@ -85,12 +84,12 @@ impl Campaign {
     /// Takes in the outcome of a case of a task.
     pub fn hear(&mut self, task: usize, case: usize, outcome: Outcome) {
         let task = &self.tasks[task];
-        let Some(name) = &task.fault else {
+        let Work::Variant { fault: Some(name), .. } = &task.work else {
             if outcome.is_bad() {
                 self.failed_twins.push(FailedTwin {
                     target: task.target(),
                     check: task.check,
-                    case: task.case_id(case),
+                    case: task.cases[case].clone(),
                     outcome,
                 });
             }
@@ -175,6 +174,6 @@ fn asked(
 ) -> impl Iterator<Item = Task> {
     checks.iter().filter(|check| applies(**check, op, variant)).map(move |check| {
         let cases = cases(*check, op, size, seed);
-        Task { effort: Effort::FirstFailure, ..Task::new(op, variant, *check, cases) }
+        Task { effort: Effort::FirstFailure, ..Task::variant(op, variant, *check, &cases) }
     })
 }

@@ -1,18 +1,24 @@
 //! From targets to tasks.
 
+use std::path::{Path, PathBuf};
+
 use globset::{Glob, GlobMatcher};
 use thiserror::Error;
 
-use crate::check::{Check, applies, cases};
-use crate::ops::{self, Case, Cases, Op, Variant, nearest, suggested};
+use super::files::{FileTarget, Files, FilesError, Matrices};
+use crate::check::{Check, CheckError, applies, cases};
+use crate::ops::{Case, CaseError, Cases, Op, Registry, Variant, nearest, suggested};
 use crate::worker::Task;
 
-/// Which variants to look at.
-#[derive(Clone, Debug)]
-pub struct Targets(Vec<GlobMatcher>);
+/// What to look at: variants of the registry, and kernel files.
+#[derive(Default)]
+pub struct Targets {
+    variants: Vec<(&'static Op, &'static Variant)>,
+    files: Files,
+}
 
 /// Why targets could not be read.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TargetsError {
     /// A pattern that isn't one.
@@ -31,44 +37,98 @@ pub enum TargetsError {
         /// Names that come close.
         nearest: Vec<String>,
     },
+    /// A path where nothing is.
+    #[error("there is no file or folder {0}")]
+    NoFile(PathBuf),
+    /// A kernel file that can't be used.
+    #[error(transparent)]
+    File(#[from] FilesError),
+    /// `--case` that fits no target, or several.
+    #[error("--case needs targets of one op, or one kernel file")]
+    ManyTargets,
+    /// A case that the target doesn't have.
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    /// The same for a kernel file.
+    #[error(transparent)]
+    FileCase(#[from] CheckError),
 }
 
 impl Targets {
-    /// Reads globs on `op` and `op.variant`; none means everything.
+    /// Reads globs on `op` and `op.variant`, and paths of kernel files and folders; none means
+    /// everything in the registry.
     ///
     /// # Errors
-    /// A malformed pattern, or one that matches nothing, with the nearest names.
-    pub fn parse(patterns: &[String]) -> Result<Self, TargetsError> {
+    /// A malformed pattern, or one that matches nothing, with the nearest names; a kernel file that
+    /// can't be used.
+    pub fn parse(
+        registry: &Registry,
+        patterns: &[String],
+        matrices: Matrices,
+    ) -> Result<Self, TargetsError> {
+        let mut targets = Self::default();
         let mut matchers = Vec::new();
         for pattern in patterns {
-            let glob = Glob::new(pattern).map_err(|error| TargetsError::Pattern {
-                pattern: pattern.clone(),
-                reason: error.to_string(),
-            })?;
-            let targets = Self(vec![glob.compile_matcher()]);
-            if targets.variants().is_empty() {
-                let names = ops::ALL.iter().flat_map(|op| {
-                    let variants = op.variants.iter().map(|v| full_name(op, v));
-                    std::iter::once(op.name.to_owned()).chain(variants)
-                });
-                let nearest = nearest(pattern, names);
-                return Err(TargetsError::Unknown { pattern: pattern.clone(), nearest });
+            let path = Path::new(pattern);
+            if path.exists() {
+                targets.files.add(registry, path, matrices)?;
+            } else if path.components().count() > 1 || path.extension().is_some_and(|e| e == "toml")
+            {
+                return Err(TargetsError::NoFile(path.to_owned()));
+            } else {
+                matchers.push(matcher(registry, pattern)?);
             }
-            matchers.extend(targets.0);
         }
-        Ok(Self(matchers))
+        let meant = |(op, variant): &(&Op, &Variant)| {
+            patterns.is_empty()
+                || matchers
+                    .iter()
+                    .any(|m| m.is_match(op.name) || m.is_match(full_name(op, variant)))
+        };
+        targets.variants = registry.variants().filter(meant).collect();
+        Ok(targets)
+    }
+
+    /// A kernel file whose text isn't on disk.
+    ///
+    /// # Errors
+    /// A text that can't be used.
+    pub fn of_text(registry: &Registry, path: &Path, text: &str) -> Result<Self, TargetsError> {
+        let mut targets = Self::default();
+        targets.files.add_text(registry, path, text)?;
+        Ok(targets)
     }
 
     /// The variants, in registry order.
     #[must_use]
-    pub fn variants(&self) -> Vec<(&'static Op, &'static Variant)> {
-        let all = ops::ALL.iter().flat_map(|op| op.variants.iter().map(move |v| (*op, v)));
-        all.filter(|(op, variant)| {
-            self.0.is_empty()
-                || self.0.iter().any(|m| m.is_match(op.name) || m.is_match(full_name(op, variant)))
-        })
-        .collect()
+    pub fn variants(&self) -> &[(&'static Op, &'static Variant)] {
+        &self.variants
     }
+
+    /// Kernel files that can't be looked at on this machine, each with the reason.
+    #[must_use]
+    pub fn left_out(&self) -> &[(PathBuf, String)] {
+        &self.files.left_out
+    }
+}
+
+fn matcher(registry: &Registry, pattern: &str) -> Result<GlobMatcher, TargetsError> {
+    let glob = Glob::new(pattern).map_err(|error| TargetsError::Pattern {
+        pattern: pattern.to_owned(),
+        reason: error.to_string(),
+    })?;
+    let matcher = glob.compile_matcher();
+    let names = || {
+        registry.ops().iter().flat_map(|op| {
+            let variants = op.variants.iter().map(|v| full_name(op, v));
+            std::iter::once(op.name.to_owned()).chain(variants)
+        })
+    };
+    if names().any(|name| matcher.is_match(name)) {
+        return Ok(matcher);
+    }
+    let nearest = nearest(pattern, names());
+    Err(TargetsError::Unknown { pattern: pattern.to_owned(), nearest })
 }
 
 fn full_name(op: &Op, variant: &Variant) -> String {
@@ -84,29 +144,47 @@ pub struct Shard {
     pub count: usize,
 }
 
-/// The tasks of a run: every check that applies to every variant, on its cases; or on one case of
-/// the one op that the targets belong to.
-#[must_use]
+/// The tasks of a run: every check that applies to every target, on its cases; or on the one case
+/// that `one` names.
+///
+/// # Errors
+/// A case that the targets don't have.
 pub fn tasks(
     targets: &Targets,
     checks: &[Check],
     size: Cases,
     seed: u64,
-    one: Option<&Case>,
-) -> Vec<Task> {
+    one: Option<&str>,
+) -> Result<Vec<Task>, TargetsError> {
+    let ops: Vec<&str> = targets.variants.iter().map(|(op, _)| op.name).collect();
+    let groups = ops.chunk_by(|a, b| a == b).count() + targets.files.files.len();
+    if one.is_some() && groups != 1 {
+        return Err(TargetsError::ManyTargets);
+    }
     let mut tasks = Vec::new();
-    for (op, variant) in targets.variants() {
+    for &(op, variant) in &targets.variants {
         for check in checks.iter().filter(|check| applies(**check, op, variant)) {
             let cases = match one {
-                Some(case) => vec![case.clone()],
+                Some(id) => vec![Case::parse(op, id, seed)?],
                 None => cases(*check, op, size, seed),
             };
-            if !cases.is_empty() {
-                tasks.push(Task::new(op, variant, *check, cases));
-            }
+            tasks.push(Task::variant(op, variant, *check, &cases));
         }
     }
-    tasks
+    for FileTarget { work, foreign } in &targets.files.files {
+        for check in checks {
+            if !foreign.applies(*check)? {
+                continue;
+            }
+            let cases = match one {
+                Some(id) => vec![foreign.canonical(id)?],
+                None => foreign.cases(*check, size),
+            };
+            tasks.push(Task::new(work.clone(), *check, seed, cases));
+        }
+    }
+    tasks.retain(|task| !task.cases.is_empty());
+    Ok(tasks)
 }
 
 impl Shard {
@@ -124,21 +202,26 @@ impl Shard {
 
 #[cfg(test)]
 mod tests {
-    use super::{Targets, TargetsError};
+    use super::{Matrices, Targets, TargetsError};
+    use crate::ops::Registry;
+
+    fn count(pattern: &str) -> Result<usize, TargetsError> {
+        let patterns = [pattern.to_owned()];
+        let targets = Targets::parse(&Registry::lab(), &patterns, Matrices::Bounded);
+        targets.map(|t| t.variants().len())
+    }
 
     #[test]
     fn an_unknown_target_names_its_neighbours() {
-        let error = Targets::parse(&["ad".to_owned()]).expect_err("no such op");
+        let error = count("ad").expect_err("no such op");
         let TargetsError::Unknown { nearest, .. } = error else { panic!("{error}") };
         assert!(nearest.contains(&"add".to_owned()), "{nearest:?}");
     }
 
     #[test]
     fn globs_reach_ops_and_variants() {
-        let count =
-            |pattern: &str| Targets::parse(&[pattern.to_owned()]).map(|t| t.variants().len());
-        assert_eq!(count("add"), Ok(3));
-        assert_eq!(count("add.vjp_*"), Ok(1));
+        assert!(count("add").is_ok_and(|n| n == 3));
+        assert!(count("add.vjp_*").is_ok_and(|n| n == 1));
         assert!(count("*.naive").is_ok_and(|n| n > 0));
     }
 }

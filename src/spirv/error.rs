@@ -18,6 +18,9 @@ pub enum SpirvError {
         /// Which id and why.
         reason: String,
     },
+    /// A module for other stages of a pipeline.
+    #[error("unsupported SPIR-V: no compute entry point")]
+    OtherStage,
     /// Legal SPIR-V that the lab doesn't handle.
     #[error("unsupported SPIR-V: {reason}")]
     Unsupported {

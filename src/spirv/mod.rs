@@ -2,7 +2,8 @@
 //!
 //! [`reflect`] reads a kernel's interface from its debug module: bindings, push constants,
 //! specialization constants, workgroup size, shared memory. Bindings are listed nowhere else in
-//! the lab, so this is what records and kernel files are held against. The words may come from
+//! the lab, so this is what records and kernel files are held against. [`touched`] names the source
+//! lines that read and write them. The words may come from
 //! anywhere: malformed ones are an error, never a panic.
 
 mod bindings;
@@ -12,6 +13,7 @@ mod interface;
 mod module;
 mod reflect;
 mod show;
+mod stores;
 mod types;
 mod uses;
 
@@ -21,6 +23,7 @@ pub use interface::{
     SpecConstant,
 };
 pub use reflect::{reflect, reflect_with};
+pub use stores::{Touch, Touched, touched};
 
 #[cfg(test)]
 mod tests;

@@ -62,7 +62,7 @@ fn entry(module: &Module) -> Result<(u32, String), SpirvError> {
             }
         }
     }
-    let found = found.ok_or_else(|| SpirvError::unsupported("no compute entry point"))?;
+    let found = found.ok_or(SpirvError::OtherStage)?;
     match module.definition(found.0)?.class.opcode {
         Op::Function => Ok(found),
         _ => Err(SpirvError::malformed("an entry point that is not a function")),

@@ -49,7 +49,7 @@ pub(super) fn uses(module: &Module) -> Uses {
     uses
 }
 
-fn is_atomic(opcode: Op) -> bool {
+pub(super) fn is_atomic(opcode: Op) -> bool {
     matches!(
         opcode,
         Op::AtomicLoad

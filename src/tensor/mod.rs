@@ -1,17 +1,21 @@
 //! Host data: element types, shapes and the bytes that travel to a device.
 
 mod dtype;
+mod glsl_types;
 mod npy;
+mod quantised;
+mod scalar;
 
-pub use dtype::Dtype;
+pub use dtype::{Dtype, UnknownDtype};
 pub use npy::{write_npy, write_npy_f64};
 
 use serde::{Deserialize, Serialize};
 
 /// A dense row-major tensor in the storage format of its element type.
 ///
-/// Values enter and leave as f64, which holds every element type here exactly; [`Tensor::new`]
-/// rounds to storage, so whoever reads a tensor back sees what the device sees.
+/// Values enter and leave as f64, which holds every element type here exactly but for 64-bit integers
+/// beyond 2^53; [`Tensor::from_bytes`] keeps their bits. [`Tensor::new`] rounds to storage, so whoever
+/// reads a tensor back sees what the device sees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tensor {
     dtype: Dtype,
@@ -23,10 +27,11 @@ impl Tensor {
     /// Rounds `values` to the storage format.
     ///
     /// # Panics
-    /// When `shape` doesn't multiply to the number of values.
+    /// When `shape` doesn't multiply to the number of values, or they don't fill whole blocks.
     #[must_use]
     pub fn new(dtype: Dtype, shape: &[usize], values: &[f64]) -> Self {
         assert_eq!(shape.iter().product::<usize>(), values.len(), "shape {shape:?}");
+        assert!(dtype.bytes_for(values.len()).is_some(), "shape {shape:?} of {dtype}");
         Self { dtype, shape: shape.to_vec(), bytes: dtype.encode(values) }
     }
 
@@ -37,7 +42,7 @@ impl Tensor {
     #[must_use]
     pub fn from_bytes(dtype: Dtype, shape: &[usize], bytes: Vec<u8>) -> Self {
         let len: usize = shape.iter().product();
-        assert_eq!(len * dtype.size_bytes(), bytes.len(), "shape {shape:?} of {dtype}");
+        assert_eq!(dtype.bytes_for(len), Some(bytes.len()), "shape {shape:?} of {dtype}");
         Self { dtype, shape: shape.to_vec(), bytes }
     }
 
@@ -56,7 +61,7 @@ impl Tensor {
     /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.bytes.len() / self.dtype.size_bytes()
+        self.dtype.len_of(self.bytes.len())
     }
 
     /// Whether an axis has extent 0.

@@ -3,14 +3,15 @@
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use crate::check::{CheckError, Effort, Finding, Outcome, Session, Subject, run};
+use crate::check::{CheckError, Effort, Finding, Foreign, Outcome, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
+use crate::kernel_file::KernelFile;
 use crate::memory::LedgerOptions;
-use crate::ops;
+use crate::ops::{Case, Op, Registry};
 
 use super::choice::{Choice, open_session};
-use super::protocol::{Event, Failure, Task};
+use super::protocol::{Answer, Event, Failure, Task, Work};
 
 /// How a child serves.
 #[derive(Clone, Debug)]
@@ -27,11 +28,17 @@ pub struct ServeOptions {
 ///
 /// # Errors
 /// A parent that is gone.
-pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -> io::Result<()> {
+pub fn serve(
+    registry: &Registry,
+    options: &ServeOptions,
+    input: impl BufRead,
+    mut out: impl Write,
+) -> io::Result<()> {
     let mut session = match open_session(&options.choice, options.ledger.clone()) {
         Ok(session) => session,
         Err(error) => return failed(&mut out, &error),
     };
+    session.add_includes(Box::new(registry.includes().clone()));
     say(
         &mut out,
         &Event::Ready {
@@ -41,10 +48,11 @@ pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -
     )?;
     for line in input.lines() {
         let task: Task = serde_json::from_str(&line?).map_err(io::Error::other)?;
-        if let Err(error) = work(&mut session, &task, options.dump.as_deref(), &mut out)? {
-            return failed(&mut out, &error);
+        match work(&mut session, registry, &task, options.dump.as_deref(), &mut out)? {
+            Ok(()) => say(&mut out, &Event::Finished)?,
+            Err(error) if error.is_of_device() => return failed(&mut out, &error),
+            Err(error) => say(&mut out, &Event::Refused { message: error.to_string() })?,
         }
-        say(&mut out, &Event::Finished)?;
     }
     let (counters, leaks) = session.into_ledger().close();
     say(&mut out, &Event::Closed { counters, leaks })
@@ -52,25 +60,22 @@ pub fn serve(options: &ServeOptions, input: impl BufRead, mut out: impl Write) -
 
 fn work(
     session: &mut Session,
+    registry: &Registry,
     task: &Task,
     dump: Option<&Path>,
     out: &mut impl Write,
 ) -> io::Result<Result<(), CheckError>> {
-    let found = ops::find(&task.op, &task.variant);
-    let fault = task.fault.as_deref().map(faulty::find);
-    let (Some((op, variant)), None | Some(Some(_))) = (found, fault) else {
-        return Err(io::Error::other(format!("no such subject: {}", task.target())));
+    let job = match Job::new(registry, task) {
+        Ok(Some(job)) => job,
+        Ok(None) => return Err(io::Error::other(format!("no such subject: {}", task.target()))),
+        Err(error) => return Ok(Err(error)),
     };
-    let mut subject = Subject { effort: task.effort, ..Subject::new(op, variant) };
-    if let Some(fault) = fault.flatten() {
-        fault.plant(&mut subject);
-    }
     for (index, case) in task.cases.iter().enumerate() {
         say(out, &Event::Begin { case: index })?;
-        match run(session, &subject, task.check, case) {
+        match job.run(session, task, case) {
             Ok(mut outcome) => {
                 if let (Outcome::Fail { finding }, Some(folder)) = (&mut outcome, dump) {
-                    let case = finding.smallest.clone().unwrap_or_else(|| case.id(op));
+                    let case = finding.smallest.clone().unwrap_or_else(|| case.clone());
                     let folder = folder_of(folder, &session.info().name, task, &case);
                     if let Err(error) = write_arrays(finding, &folder) {
                         let message = format!("failed to write {}: {error}", folder.display());
@@ -79,7 +84,8 @@ fn work(
                     }
                 }
                 let is_last = outcome.is_bad() && task.effort == Effort::FirstFailure;
-                say(out, &Event::Answer { case: index, outcome })?;
+                let answer = Answer { outcome, output: session.take_output() };
+                say(out, &Event::Answer { case: index, answer })?;
                 if session.is_broken() {
                     // The parent goes on with a new child; nobody is to blame for this end.
                     return Err(io::Error::other("the device went away while a case was shrunk"));
@@ -94,13 +100,56 @@ fn work(
     Ok(Ok(()))
 }
 
+/// What a task is about, looked up.
+enum Job {
+    Variant(&'static Op, Subject<'static>),
+    File(Box<Foreign>),
+}
+
+impl Job {
+    /// None for a name that this binary doesn't have, which its parent, the same binary, has.
+    fn new(registry: &Registry, task: &Task) -> Result<Option<Self>, CheckError> {
+        match &task.work {
+            Work::Variant { op, variant, fault } => {
+                let Some((op, variant)) = registry.find(op, variant) else { return Ok(None) };
+                let mut subject = Subject { effort: task.effort, ..Subject::new(op, variant) };
+                if let Some(name) = fault {
+                    let Some(fault) = faulty::find(name) else { return Ok(None) };
+                    fault.plant(&mut subject);
+                }
+                Ok(Some(Self::Variant(op, subject)))
+            }
+            Work::File { path, text } => {
+                let file = match text {
+                    Some(text) => KernelFile::parse(path, text)?,
+                    None => KernelFile::load(path)?,
+                };
+                Ok(Some(Self::File(Box::new(Foreign::new(file, registry)?))))
+            }
+        }
+    }
+
+    fn run(&self, session: &mut Session, task: &Task, case: &str) -> Result<Outcome, CheckError> {
+        match self {
+            Self::Variant(op, subject) => {
+                let case = Case::parse(op, case, task.seed)?;
+                run(session, subject, task.check, &case)
+            }
+            Self::File(foreign) => foreign.run(session, task.check, case, task.seed, task.effort),
+        }
+    }
+}
+
 /// DIR/device/op.variant/check/case, each a name that every file system takes.
 fn folder_of(dump: &Path, device: &str, task: &Task, case: &str) -> PathBuf {
     let safe = |name: &str| -> String {
         let keeps = |c: char| c.is_ascii_alphanumeric() || "=,.-".contains(c);
         name.chars().map(|c| if keeps(c) { c } else { '_' }).collect()
     };
-    let subject = task.fault.clone().unwrap_or_else(|| task.target());
+    let subject = match &task.work {
+        Work::Variant { fault: Some(fault), .. } => fault.clone(),
+        _ => task.target(),
+    };
     dump.join(safe(device)).join(safe(&subject)).join(task.check.name()).join(safe(case))
 }
 
@@ -133,14 +182,14 @@ fn say(out: &mut impl Write, event: &Event) -> io::Result<()> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{Task, folder_of};
+    use super::{Task, Work, folder_of};
     use crate::check::Check;
     use crate::ops;
 
     #[test]
     fn each_finding_has_a_folder_that_every_file_system_takes() {
         let (op, variant) = ops::find("add", "naive").expect("add.naive");
-        let task = Task::new(op, variant, Check::Forward, Vec::new());
+        let task = Task::new(Work::variant(op, variant), Check::Forward, 0, Vec::new());
         let device = "llvmpipe (LLVM 15.0.6, 256 bits)";
         let folder = folder_of(Path::new("out"), device, &task, "rows=1,cols=4/normal/f16");
         let parts = ["out", "llvmpipe__LLVM_15.0.6,_256_bits_", "add.naive", "forward"];

@@ -3,10 +3,12 @@
 
 mod child;
 mod choice;
+mod lock;
 mod pool;
 mod protocol;
 
 pub use child::{ServeOptions, serve};
 pub use choice::{Choice, ChoiceError, choose, open_session};
+pub use lock::{DeviceLock, LockError, Locking, lock_folder};
 pub use pool::{Pool, PoolError, Update};
-pub use protocol::{Event, Failure, Task};
+pub use protocol::{Answer, Event, Failure, Task, Work};

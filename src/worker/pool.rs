@@ -15,7 +15,7 @@ use crate::device::DeviceInfo;
 use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
 
-use super::protocol::{EVENT_START, Event, Failure, Task};
+use super::protocol::{Answer, EVENT_START, Event, Failure, Task};
 
 /// Children of one device.
 #[derive(Clone, Debug)]
@@ -39,8 +39,15 @@ pub enum Update {
         task: usize,
         /// Index of the case in the task.
         case: usize,
-        /// The outcome.
-        outcome: Outcome,
+        /// What came of it.
+        answer: Answer,
+    },
+    /// The rest of a task can't be done.
+    Refused {
+        /// Index of the task.
+        task: usize,
+        /// The child's own words.
+        message: String,
     },
     /// A child ended well.
     Closed(Counters, Vec<MemoryFinding>),
@@ -117,18 +124,19 @@ impl Pool {
             };
             let rest = Task { cases: task.cases[done..].to_vec(), ..task.clone() };
             let mut heard = Heard::default();
-            let tell = |case, outcome| {
-                let answer = Update::Answer { task: index, case: done + case, outcome };
-                let _ = send.send(Ok(answer));
+            let tell = |case, answer| {
+                let update = Update::Answer { task: index, case: done + case, answer };
+                let _ = send.send(Ok(update));
             };
             let ended = child.ask(&rest, self.timeout, |event| match event {
                 Event::Begin { case } => heard.open = Some(case),
-                Event::Answer { case, outcome } => {
+                Event::Answer { case, answer } => {
                     for lost in heard.answered..case {
-                        tell(lost, Outcome::Crash { reason: LOST.to_owned() });
+                        tell(lost, Outcome::Crash { reason: LOST.to_owned() }.into());
                     }
-                    heard = Heard { answered: case + 1, open: None, is_bad: outcome.is_bad() };
-                    tell(case, outcome);
+                    let is_bad = answer.outcome.is_bad();
+                    heard = Heard { answered: case + 1, open: None, is_bad };
+                    tell(case, answer);
                 }
                 _ => {}
             });
@@ -136,6 +144,11 @@ impl Pool {
             let is_complete = heard.answered == rest.cases.len() || (stops && heard.is_bad);
             let outcome = match ended {
                 Ended::Finished if is_complete => {
+                    live = Some(child);
+                    continue;
+                }
+                Ended::Refused(message) => {
+                    let _ = send.send(Ok(Update::Refused { task: index, message }));
                     live = Some(child);
                     continue;
                 }
@@ -156,7 +169,7 @@ impl Pool {
             let blamed = heard.open.or((heard.answered == 0).then_some(0));
             let next = done + blamed.map_or(heard.answered, |case| case + 1);
             if let Some(case) = blamed {
-                tell(case, outcome);
+                tell(case, outcome.into());
             }
             if next < task.cases.len() && !(stops && blamed.is_some()) {
                 let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,6 +216,7 @@ const LOST: &str = "its answer was lost; the driver may write to the standard ou
 
 enum Ended {
     Finished,
+    Refused(String),
     Failed(Failure, String),
     Silent,
     Died,
@@ -274,6 +288,7 @@ impl Live {
         loop {
             match self.events.recv_timeout(timeout) {
                 Ok(Event::Finished) => return Ended::Finished,
+                Ok(Event::Refused { message }) => return Ended::Refused(message),
                 Ok(Event::Failed { failure, message }) => return Ended::Failed(failure, message),
                 Ok(event) => hear(event),
                 Err(RecvTimeoutError::Timeout) => return Ended::Silent,

@@ -1,54 +1,141 @@
 //! What parent and child say to each other, one JSON object a line.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Check, Effort, Outcome};
+use crate::check::{Check, Effort, Outcome, Output, Verdict};
 use crate::device::DeviceInfo;
 use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
-use crate::ops::{self, Case, Op, Variant};
+use crate::ops::{Case, Op, Variant};
 
-/// Parent to child: one check of one variant.
+/// Parent to child: one check of one variant or kernel file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Op.
-    pub op: String,
-    /// Variant.
-    pub variant: String,
+    /// What is checked.
+    pub work: Work,
     /// Check.
     pub check: Check,
-    /// A kernel of glsl/faulty that takes the place of its twin.
-    pub fault: Option<String>,
     /// What a failure is worth.
     pub effort: Effort,
-    /// The cases, in order.
-    pub cases: Vec<Case>,
+    /// Seed of all data.
+    pub seed: u64,
+    /// Ids of the cases, in order.
+    pub cases: Vec<String>,
 }
 
-impl Task {
-    /// One check of a right variant, of which every failure shrinks.
+/// What a task is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Work {
+    /// A variant of the registry.
+    Variant {
+        /// Op.
+        op: String,
+        /// Variant.
+        variant: String,
+        /// A fault that takes its place.
+        fault: Option<String>,
+    },
+    /// A kernel file.
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// Its text, where it isn't on disk.
+        text: Option<String>,
+    },
+}
+
+impl Work {
+    /// A right variant.
     #[must_use]
-    pub fn new(op: &Op, variant: &Variant, check: Check, cases: Vec<Case>) -> Self {
-        Self {
-            op: op.name.to_owned(),
-            variant: variant.name.to_owned(),
-            check,
-            fault: None,
-            effort: Effort::Full,
-            cases,
+    pub fn variant(op: &Op, variant: &Variant) -> Self {
+        Self::Variant { op: op.name.to_owned(), variant: variant.name.to_owned(), fault: None }
+    }
+
+    /// The group of the target: an op, or a kernel file's path.
+    #[must_use]
+    pub fn group(&self) -> String {
+        match self {
+            Self::Variant { op, .. } => op.clone(),
+            Self::File { path, .. } => path.display().to_string(),
         }
     }
 
-    /// `op.variant`.
+    /// The variant, where there is one.
     #[must_use]
-    pub fn target(&self) -> String {
-        format!("{}.{}", self.op, self.variant)
+    pub fn variant_name(&self) -> Option<&str> {
+        match self {
+            Self::Variant { variant, .. } => Some(variant),
+            Self::File { .. } => None,
+        }
+    }
+}
+
+impl Task {
+    /// One check, of which every failure shrinks.
+    #[must_use]
+    pub const fn new(work: Work, check: Check, seed: u64, cases: Vec<String>) -> Self {
+        Self { work, check, effort: Effort::Full, seed, cases }
     }
 
-    /// The id of a case; empty for an op that this lab doesn't have.
+    /// The same for a right variant, on cases of one seed.
     #[must_use]
-    pub fn case_id(&self, case: usize) -> String {
-        ops::find_op(&self.op).map_or_else(String::new, |op| self.cases[case].id(op))
+    pub fn variant(op: &Op, variant: &Variant, check: Check, cases: &[Case]) -> Self {
+        let seed = cases.first().map_or(0, |case| case.seed);
+        let ids = cases.iter().map(|case| case.id(op)).collect();
+        Self::new(Work::variant(op, variant), check, seed, ids)
+    }
+
+    /// The same with a fault in the variant's place.
+    #[must_use]
+    pub fn planted(mut self, name: &str) -> Self {
+        if let Work::Variant { fault, .. } = &mut self.work {
+            *fault = Some(name.to_owned());
+        }
+        self
+    }
+
+    /// `op.variant`, or the kernel file's path.
+    #[must_use]
+    pub fn target(&self) -> String {
+        let group = self.work.group();
+        match self.work.variant_name() {
+            Some(variant) => format!("{group}.{variant}"),
+            None => group,
+        }
+    }
+
+    /// The verdict on one of its cases.
+    #[must_use]
+    pub fn verdict(&self, device: &str, case: usize, answer: Answer) -> Verdict {
+        Verdict {
+            device: device.to_owned(),
+            op: self.work.group(),
+            variant: self.work.variant_name().map(str::to_owned),
+            check: self.check,
+            case: self.cases[case].clone(),
+            seed: self.seed,
+            outcome: answer.outcome,
+            output: answer.output,
+        }
+    }
+}
+
+/// What came of a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// What the check's own run wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+}
+
+impl From<Outcome> for Answer {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, output: None }
     }
 }
 
@@ -75,11 +162,16 @@ pub enum Event {
     Answer {
         /// Index in the task.
         case: usize,
-        /// The outcome.
-        outcome: Outcome,
+        /// What came of it.
+        answer: Answer,
     },
     /// All cases of the task are done.
     Finished,
+    /// The rest of the task can't be done; the next one may well be.
+    Refused {
+        /// The error's text.
+        message: String,
+    },
     /// The child can't go on.
     Failed {
         /// Whose fault it is.

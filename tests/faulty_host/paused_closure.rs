@@ -21,7 +21,7 @@ pub(crate) fn faulty(host: &Host) -> Result<(), MemoryError> {
     let caught = misuse(paused(&ledger));
     assert_sites(&caught, MisuseKind::StaleHandle, freed, used);
     assert_eq!(caught.buffer, "scratch");
-    assert!(ledger.is_poison(tenant, 0).is_ok_and(|poison| !poison));
+    assert!(ledger.is_poison(tenant, &[0; 4]).is_ok_and(|poison| !poison));
     assert_eq!(ledger.counters().stale_uses, 2);
     Ok(())
 }

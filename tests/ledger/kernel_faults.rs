@@ -250,7 +250,7 @@ fn a_leak_names_who_asked() -> Result<(), MemoryError> {
     let kept: Handle = floats(&mut ledger, "kept", 3)?;
     let freed = floats(&mut ledger, "freed", 3)?;
     ledger.free(freed)?;
-    assert!(ledger.is_poison(kept, ledger.poison(kept)?.element_bits())?);
+    assert!(ledger.is_poison(kept, &ledger.poison(kept)?.element())?);
     let (counters, leaks) = ledger.close();
     let leak = the_only(&leaks, FindingKind::Leak);
     assert_eq!((leak.buffer.as_str(), counters.leaks), ("kept", 1));

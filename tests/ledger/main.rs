@@ -5,6 +5,7 @@
 mod fake_device;
 
 mod device_faults;
+mod element_types;
 mod kernel_faults;
 mod lifetimes;
 mod recordings;

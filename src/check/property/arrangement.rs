@@ -127,8 +127,8 @@ fn permute_rows(tensor: &Tensor, order: &[usize]) -> Tensor {
 /// Repeats a tensor along the one axis in which `shape` is twice as long.
 fn repeat_axis(tensor: &Tensor, shape: &[usize]) -> Tensor {
     let axis = (0..shape.len()).find(|a| shape[*a] != tensor.shape()[*a]).unwrap_or(0);
-    let block: usize =
-        tensor.shape()[axis..].iter().product::<usize>() * tensor.dtype().size_bytes();
+    let len: usize = tensor.shape()[axis..].iter().product();
+    let block = len / tensor.dtype().block_len() * tensor.dtype().block_bytes();
     let bytes = tensor.bytes().chunks(block.max(1)).flat_map(|b| b.iter().chain(b)).copied();
     Tensor::from_bytes(tensor.dtype(), shape, bytes.collect())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::check::compare::{Expected, Nan};
 use crate::check::gradient::scaled_exactly;
-use crate::numeric::{Domain, Regime, ulp_of};
+use crate::numeric::{Domain, Regime, min_normal, ulp_of};
 use crate::tensor::{Dtype, Tensor};
 
 use super::{Algebra, Broken, Verdict};
@@ -94,7 +94,7 @@ impl Algebra<'_, '_> {
     pub(super) fn selects(&mut self, operand: &str) -> Verdict {
         let inputs = self.draw(Regime::Infinities);
         let source = &inputs[self.position(operand)];
-        let size = source.dtype().size_bytes();
+        let size = source.dtype().block_bytes();
         let known: BTreeSet<Vec<u8>> = source.bytes().chunks(size).map(<[u8]>::to_vec).collect();
         for (name, got) in self.run(&inputs)? {
             let foreign = |element: &[u8]| !known.contains(element);
@@ -175,9 +175,10 @@ impl Algebra<'_, '_> {
 }
 
 /// What storage may take from a row: half an ulp at 1 for each element, and all of what is
-/// subnormal in f16, which a device may flush.
+/// subnormal in 16 bits, which a device may flush.
 fn flushed(dtype: Dtype, row: &[f64]) -> f64 {
-    let subnormal = 2f64.powi(-14);
-    let small = row.iter().filter(|v| dtype == Dtype::F16 && v.abs() <= subnormal).count();
+    let subnormal = min_normal(dtype);
+    let half = matches!(dtype, Dtype::F16 | Dtype::BF16);
+    let small = row.iter().filter(|v| half && v.abs() <= subnormal).count();
     row.len() as f64 * 2f64.powi(-24) + small as f64 * subnormal
 }

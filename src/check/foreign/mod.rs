@@ -1,0 +1,237 @@
+//! Kernel files under the checks: of an op of a registry, beside a naive twin, or alone.
+
+mod given;
+mod own;
+
+use crate::kernel_file::{Instance, KernelFile, KernelFileError, Point, Truth};
+use crate::numeric::Regime;
+use crate::ops::{Cases, Op, Pass, Registry, nearest, suggested};
+
+use self::given::Given;
+pub use self::own::Own;
+use super::suite::{answered, ask, plainly, reduced, regimes, repeat};
+use super::{Check, CheckError, Effort, Outcome, Session, Subject, blame};
+
+/// A kernel file with the op that it computes, where it names one.
+pub struct Foreign {
+    file: KernelFile,
+    op: Option<&'static Op>,
+}
+
+/// One case of a kernel file.
+#[derive(Clone, Debug, PartialEq)]
+struct FileCase {
+    point: Point,
+    /// Only where an op draws the data.
+    regime: Option<Regime>,
+    seed: u64,
+}
+
+/// Combinations that the quick cases take whole; of more, they vary one axis at a time.
+const QUICK_POINTS: usize = 64;
+
+impl Foreign {
+    /// A file with the op that its truth names.
+    ///
+    /// # Errors
+    /// An op that nobody knows, operands that don't fit it; what its first case says of the file.
+    pub fn new(file: KernelFile, registry: &Registry) -> Result<Self, CheckError> {
+        let mut foreign = Self { file, op: None };
+        let first = foreign.first()?;
+        if let Truth::Op(truth) = &first.truth {
+            foreign.op = Some(registry.find_op(&truth.op).ok_or_else(|| {
+                let names = registry.ops().iter().map(|op| op.name.to_owned());
+                let near = nearest(&truth.op, names);
+                foreign.fault(format!("no op is called `{}`{}", truth.op, suggested(&near)))
+            })?);
+            own::view(&foreign, &first, &foreign.any_case())?;
+        }
+        Ok(foreign)
+    }
+
+    /// The file.
+    #[must_use]
+    pub const fn file(&self) -> &KernelFile {
+        &self.file
+    }
+
+    /// Whether a check has something to ask of it.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn applies(&self, check: Check) -> Result<bool, CheckError> {
+        let first = self.first()?;
+        let pass = match &first.truth {
+            Truth::Op(truth) => Some(truth.pass),
+            Truth::None | Truth::Kernel(_) => None,
+        };
+        let is_twin = matches!(first.truth, Truth::Kernel(_));
+        let expects =
+            first.buffers.iter().any(|b| b.expect.as_ref().is_some_and(|e| e.want.is_some()));
+        let has_algebra = self.op.is_some_and(|op| !op.properties.is_empty());
+        Ok(match check {
+            Check::Forward => pass == Some(Pass::Forward) || is_twin || expects,
+            Check::Gradient => pass == Some(Pass::Vjp),
+            Check::Property => pass == Some(Pass::Forward) && has_algebra && own::is_exact(&first),
+            Check::Alias => false,
+            Check::Memory | Check::Determinism | Check::Portability => true,
+        })
+    }
+
+    /// The ids of a check's cases.
+    #[must_use]
+    pub fn cases(&self, check: Check, size: Cases) -> Vec<String> {
+        let mut points = self.file.points();
+        if size == Cases::Quick && points.len() > QUICK_POINTS {
+            let (first, last) = (points[0].clone(), points[points.len() - 1].clone());
+            points.retain(|point| point.distance(&first) <= 1 || *point == last);
+        }
+        let case = |point: &Point, regime| FileCase { point: point.clone(), regime, seed: 0 };
+        let mut cases: Vec<FileCase> = Vec::new();
+        match self.op {
+            None => cases.extend(points.iter().map(|point| case(point, None))),
+            Some(op) => {
+                let regimes = regimes(check, op);
+                cases.extend(points.iter().map(|point| case(point, Some(regimes[0]))));
+                cases.extend(regimes[1..].iter().map(|r| case(&points[0], Some(*r))));
+            }
+        }
+        cases.iter().map(|case| self.id(case)).collect()
+    }
+
+    /// Whether it computes the gradient of an op.
+    #[must_use]
+    pub fn is_vjp(&self) -> bool {
+        let first = self.first().ok().map(|first| first.truth);
+        matches!(first, Some(Truth::Op(truth)) if truth.pass == Pass::Vjp)
+    }
+
+    /// The id of a case as the file itself writes it.
+    ///
+    /// # Errors
+    /// A case that the file doesn't have.
+    pub fn canonical(&self, id: &str) -> Result<String, CheckError> {
+        self.parse(id, 0).map(|case| self.id(&case))
+    }
+
+    /// Runs one check in one case. A failure is shrunk to the smallest case that fails among those
+    /// of the file, unless less effort is wanted.
+    ///
+    /// # Errors
+    /// What keeps the check from running and isn't a verdict of its own.
+    pub fn run(
+        &self,
+        session: &mut Session,
+        check: Check,
+        case: &str,
+        seed: u64,
+        effort: Effort,
+    ) -> Result<Outcome, CheckError> {
+        let case = self.parse(case, seed)?;
+        let outcome = self.ask(session, check, &case)?;
+        let output = session.output.take();
+        let outcome = match outcome {
+            Outcome::Fail { finding } if effort == Effort::Full => {
+                let search = |case: &FileCase, fails: &mut dyn FnMut(&FileCase) -> bool| {
+                    self.smallest(case, fails)
+                };
+                let (smallest, mut finding) =
+                    reduced(session, &case, finding, search, |s, c| self.ask(s, check, c));
+                if smallest != case {
+                    finding.smallest = Some(self.id(&smallest));
+                }
+                self.blame(session, &smallest, &mut finding);
+                let target = self.file.path().display().to_string();
+                finding.repeat = repeat(session, &target, check, &self.id(&smallest), seed);
+                Outcome::Fail { finding }
+            }
+            outcome => outcome,
+        };
+        session.output = output;
+        Ok(outcome)
+    }
+
+    fn ask(
+        &self,
+        session: &mut Session,
+        check: Check,
+        case: &FileCase,
+    ) -> Result<Outcome, CheckError> {
+        let instance = self.instance(case)?;
+        match (self.op, &instance.truth) {
+            (Some(op), Truth::Op(_)) => {
+                let (own, case) = own::view(self, &instance, case)?;
+                let variant = own.variant(self.file.order());
+                ask(
+                    session,
+                    &Subject { own: Some(&own), ..Subject::new(op, &variant) },
+                    check,
+                    &case,
+                )
+            }
+            _ => {
+                let given = Given { foreign: self, instance: &instance, case };
+                answered(session, |session| plainly(session, &given, check))
+            }
+        }
+    }
+
+    fn blame(&self, session: &mut Session, case: &FileCase, finding: &mut super::Finding) {
+        // The case has run, so it has an instance.
+        let Ok(instance) = self.instance(case) else { return };
+        let plan = match (self.op, &instance.truth) {
+            (Some(_), Truth::Op(_)) => {
+                own::view(self, &instance, case).map(|(own, _)| own.into_plan())
+            }
+            _ => Ok(instance.plan),
+        };
+        if let Ok(plan) = plan {
+            blame::in_plan(session, &plan, None, finding);
+        }
+    }
+
+    /// Follows smaller neighbours as long as they fail.
+    fn smallest(&self, case: &FileCase, fails: &mut dyn FnMut(&FileCase) -> bool) -> FileCase {
+        let mut smallest = case.clone();
+        loop {
+            let candidates = self.file.shrunk(&smallest.point).into_iter();
+            let candidates = candidates.map(|point| FileCase { point, ..smallest.clone() });
+            match candidates.into_iter().find(|candidate| fails(candidate)) {
+                Some(smaller) => smallest = smaller,
+                None => return smallest,
+            }
+        }
+    }
+
+    fn id(&self, case: &FileCase) -> String {
+        let point = self.file.id(&case.point);
+        case.regime.map_or_else(|| point.clone(), |regime| format!("{point}/{regime}"))
+    }
+
+    fn parse(&self, id: &str, seed: u64) -> Result<FileCase, CheckError> {
+        let Some(op) = self.op else {
+            return Ok(FileCase { point: self.file.point(id)?, regime: None, seed });
+        };
+        let (point, name) = id.rsplit_once('/').unwrap_or((id, Regime::Normal.name()));
+        let mut known = regimes(Check::Forward, op).into_iter();
+        let regime = known.find(|regime| regime.name() == name);
+        let regime = regime.ok_or_else(|| self.fault(format!("`{name}` is no regime")))?;
+        Ok(FileCase { point: self.file.point(point)?, regime: Some(regime), seed })
+    }
+
+    fn first(&self) -> Result<Instance, KernelFileError> {
+        self.file.instance(&self.file.points()[0])
+    }
+
+    fn any_case(&self) -> FileCase {
+        FileCase { point: self.file.points()[0].clone(), regime: Some(Regime::Normal), seed: 0 }
+    }
+
+    fn instance(&self, case: &FileCase) -> Result<Instance, KernelFileError> {
+        self.file.instance(&case.point)
+    }
+
+    fn fault(&self, what: String) -> CheckError {
+        CheckError::Interface { kernel: self.file.path().display().to_string(), what }
+    }
+}

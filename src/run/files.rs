@@ -1,0 +1,180 @@
+//! Kernel files among the targets.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::check::{CheckError, Foreign};
+use crate::kernel_file::{KernelFile, KernelFileError};
+use crate::ops::Registry;
+use crate::worker::Work;
+
+/// Builds that a matrix may ask for without being asked twice.
+pub const MOST_BUILDS: usize = 10_000;
+
+/// How kernel files are taken in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matrices {
+    /// Up to [`MOST_BUILDS`] builds each.
+    #[default]
+    Bounded,
+    /// Any number.
+    Unbounded,
+}
+
+/// A kernel file that is to be checked.
+pub(super) struct FileTarget {
+    pub(super) work: Work,
+    pub(super) foreign: Foreign,
+}
+
+/// Kernel files, and those that can't be looked at on this machine.
+#[derive(Default)]
+pub(super) struct Files {
+    pub(super) files: Vec<FileTarget>,
+    pub(super) left_out: Vec<(PathBuf, String)>,
+}
+
+/// Why a kernel file is no target.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FilesError {
+    /// The file says something that it shouldn't.
+    #[error(transparent)]
+    File(#[from] KernelFileError),
+    /// The file doesn't fit its op.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// A folder that can't be read.
+    #[error("failed to read the folder {path}: {source}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A folder without kernel files.
+    #[error("{path} holds no kernel file: no .toml with a version and a [kernel.*] table")]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file listed as a gradient that isn't one.
+    #[error("{path} is listed under gradient.vjp, and its truth has no pass = \"vjp\"")]
+    NoVjp {
+        /// The listed file.
+        path: PathBuf,
+    },
+    /// A matrix that would take hours by mistake.
+    #[error(
+        "{path} asks for {builds} builds; more than {MOST_BUILDS} are made only if --many-builds \
+         is given twice"
+    )]
+    ManyBuilds {
+        /// The file.
+        path: PathBuf,
+        /// Its builds.
+        builds: usize,
+    },
+}
+
+impl Files {
+    /// Takes in a kernel file, or every one below a folder, with the files that their gradients
+    /// name. A file that is there already is taken once.
+    ///
+    /// # Errors
+    /// A file that can't be used.
+    pub(super) fn add(
+        &mut self,
+        registry: &Registry,
+        path: &Path,
+        matrices: Matrices,
+    ) -> Result<(), FilesError> {
+        if !path.is_dir() {
+            return self.load(registry, path, matrices);
+        }
+        let folder = |source| FilesError::Folder { path: path.to_owned(), source };
+        let found = below(path).map_err(folder)?;
+        if found.is_empty() {
+            return Err(FilesError::Empty { path: path.to_owned() });
+        }
+        found.iter().try_for_each(|file| self.load(registry, file, matrices))
+    }
+
+    /// Takes in a file whose text isn't on disk.
+    ///
+    /// # Errors
+    /// A text that can't be used.
+    pub(super) fn add_text(
+        &mut self,
+        registry: &Registry,
+        path: &Path,
+        text: &str,
+    ) -> Result<(), FilesError> {
+        let foreign = Foreign::new(KernelFile::parse(path, text)?, registry)?;
+        let work = Work::File { path: path.to_owned(), text: Some(text.to_owned()) };
+        self.files.push(FileTarget { work, foreign });
+        Ok(())
+    }
+
+    fn load(
+        &mut self,
+        registry: &Registry,
+        path: &Path,
+        matrices: Matrices,
+    ) -> Result<(), FilesError> {
+        let is_known = |file: &FileTarget| same(file.foreign.file().path(), path);
+        if self.files.iter().any(is_known) || self.left_out.iter().any(|(p, _)| same(p, path)) {
+            return Ok(());
+        }
+        let file = match KernelFile::load(path) {
+            Err(KernelFileError::Unset { name, .. }) => {
+                let reason = format!("the environment variable {name} is not set");
+                self.left_out.push((path.to_owned(), reason));
+                return Ok(());
+            }
+            file => file?,
+        };
+        let builds = file.build_count();
+        if builds > MOST_BUILDS && matrices == Matrices::Bounded {
+            return Err(FilesError::ManyBuilds { path: path.to_owned(), builds });
+        }
+        let gradients = file.vjp().to_vec();
+        let foreign = Foreign::new(file, registry)?;
+        let work = Work::File { path: path.to_owned(), text: None };
+        self.files.push(FileTarget { work, foreign });
+        for gradient in gradients {
+            self.load(registry, &gradient, matrices)?;
+            let found = self.files.iter().find(|file| same(file.foreign.file().path(), &gradient));
+            if found.is_some_and(|file| !file.foreign.is_vjp()) {
+                return Err(FilesError::NoVjp { path: gradient });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    a == b || fs::canonicalize(a).ok().is_some_and(|a| fs::canonicalize(b).ok() == Some(a))
+}
+
+/// Every kernel file below a folder, sorted. Other files in TOML are none.
+fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            // A link may lead back up.
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "toml") && KernelFile::is_one(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
