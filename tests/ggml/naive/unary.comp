@@ -4,7 +4,7 @@
 
 layout(local_size_x = 64) in;
 
-layout(binding = 0) readonly buffer XBuffer { X_TYPE x[]; };
+layout(binding = 0) readonly buffer XBuffer { A_TYPE x[]; };
 layout(binding = 1) writeonly buffer YBuffer { float y[]; };
 layout(push_constant) uniform Push {
     uint len;
