@@ -260,13 +260,12 @@ fn allocate(
     Ok(())
 }
 
-/// What an unwritten integer holds. In an operand that is read, that is a valid index wherever there
-/// is an element to point at. Scratch memory may hold anything, the bits of floats among them, and
-/// zero is what a forgotten fill would have written: so it starts from 1.0 or 2.0. So do outputs, for
-/// which zero is a usual result.
+/// What an unwritten integer holds. In an operand that is a valid index wherever there is an element
+/// to point at. Scratch memory may hold anything, the bits of floats among them, and zero is what
+/// a forgotten fill would have written: so it starts from 1.0 or 2.0.
 fn poison_index(slot: &Slot, poison: Poison) -> u32 {
     match poison {
-        _ if slot.role == Role::In || slot.contents.is_some() => 0,
+        _ if slot.role != Role::InOut || slot.contents.is_some() => 0,
         Poison::Nan => 1f32.to_bits(),
         Poison::Huge => 2f32.to_bits(),
     }
