@@ -180,6 +180,7 @@ fn a_finding_as_json_has_what_other_tools_need() {
         case: "rows=1,cols=4/normal".to_owned(),
         seed: 11,
         outcome: Outcome::fail(finding.clone()),
+        expected: None,
         output: None,
     };
     let json = finding_json(&verdict);

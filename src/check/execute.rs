@@ -261,13 +261,15 @@ fn allocate(
 }
 
 /// What an unwritten integer holds. In an operand that is a valid index wherever there is an element
-/// to point at. Scratch memory may hold anything, the bits of floats among them, and zero is what
-/// a forgotten fill would have written: so it starts from 1.0 or 2.0.
-fn poison_index(slot: &Slot, poison: Poison) -> u32 {
-    match poison {
-        _ if slot.role != Role::InOut || slot.contents.is_some() => 0,
-        Poison::Nan => 1f32.to_bits(),
-        Poison::Huge => 2f32.to_bits(),
+/// to point at; in an output it differs from poison to poison, since a kernel may well write either.
+/// Scratch memory may hold anything, the bits of floats among them, and zero is what a forgotten fill
+/// would have written: so it starts from 1.0 or 2.0.
+pub(super) fn poison_index(slot: &Slot, poison: Poison) -> u32 {
+    match (slot.role, poison) {
+        (Role::Out, Poison::Huge) => 1,
+        (Role::InOut, Poison::Nan) if slot.contents.is_none() => 1f32.to_bits(),
+        (Role::InOut, Poison::Huge) if slot.contents.is_none() => 2f32.to_bits(),
+        _ => 0,
     }
 }
 

@@ -1,12 +1,12 @@
 //! Memory: guards, unwritten outputs, changed inputs, results that depend on what nobody wrote,
 //! and steps of a plan that use the same memory without a barrier between them.
 
-use crate::memory::Poison;
+use crate::memory::{FindingKind, Poison};
 use crate::ops::Order;
 
 use super::execute::{Executed, Setting, put};
 use super::question::Question;
-use super::{CheckError, Finding, Kind, Outcome, Session, describe};
+use super::{CheckError, Finding, Kind, Outcome, Session, describe, unwritten};
 
 /// Runs the variant with NaN poison and with 2^100, since `max()` hides a NaN, then at its other
 /// workgroup sizes and at a binding offset. What the ledger sees in any of these runs is a finding,
@@ -20,7 +20,9 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
     let nan = put(session, question, &trial.slots, &setting)?;
     let huge_setting = Setting { poison: Poison::Huge, ..setting };
     let huge = put(session, question, &trial.slots, &huge_setting)?;
-    if let Some(finding) = seen(&nan).or_else(|| seen(&huge)) {
+    let never = unwritten::in_both(&trial.slots, &nan, &huge);
+    let found = Finding::of_memory(never).or_else(|| seen(&nan)).or_else(|| seen(&huge));
+    if let Some(finding) = found {
         return Ok(Outcome::fail(finding));
     }
     for setting in others(question) {
@@ -28,7 +30,8 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
             Err(CheckError::Unsupported(_)) => continue,
             executed => executed?,
         };
-        if let Some(finding) = seen(&executed) {
+        let never = unwritten::surely(&trial.slots, &executed);
+        if let Some(finding) = Finding::of_memory(never).or_else(|| seen(&executed)) {
             return Ok(Outcome::fail(finding));
         }
     }
@@ -50,11 +53,14 @@ fn others(question: &dyn Question) -> impl Iterator<Item = Setting> {
     sizes.map(move |size| Setting { workgroup: *size, ..default.clone() }).chain([shifted])
 }
 
-/// What the ledger and the plan's order say of a run, whatever its results are.
+/// What the ledger and the plan's order say of a run, whatever its results are. Outputs that nobody
+/// wrote are told apart from legal values elsewhere.
 fn seen(executed: &Executed) -> Option<Finding> {
     let missing = || {
         let message = executed.unordered.first()?;
         Some(Finding::new(Kind::MissingBarrier, message.clone()))
     };
-    Finding::of_memory(executed.memory.clone()).or_else(missing)
+    let mut memory = executed.memory.clone();
+    memory.retain(|finding| finding.kind != FindingKind::Unwritten);
+    Finding::of_memory(memory).or_else(missing)
 }

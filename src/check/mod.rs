@@ -34,6 +34,7 @@ mod staged;
 mod subject;
 mod suite;
 mod trial;
+mod unwritten;
 mod verdict;
 
 pub use calibrate::calibrate;
@@ -52,4 +53,4 @@ pub use staged::{Placed, Staged, exact_buffers};
 pub use subject::Subject;
 pub use suite::{Effort, applies, cases, run};
 pub use trial::{Cotangent, Prefill, Trial, draw_inputs};
-pub use verdict::{Check, Outcome, Verdict};
+pub use verdict::{Check, Known, Mark, Outcome, Verdict};

@@ -22,6 +22,8 @@ pub struct Session {
     pub(super) messages: Vec<String>,
     /// What the check's own run wrote.
     pub(super) output: Option<Output>,
+    /// What the commands that repeat a finding begin with.
+    pub(super) program: String,
 }
 
 impl Session {
@@ -38,6 +40,7 @@ impl Session {
             is_broken: false,
             messages: Vec::new(),
             output: None,
+            program: "vklab".to_owned(),
         }
     }
 
@@ -49,6 +52,11 @@ impl Session {
     /// Lets every kernel include the files of `includes`, before those that come with the lab.
     pub fn add_includes(&mut self, includes: Box<dyn Includes>) {
         self.kernels.includes.push(includes);
+    }
+
+    /// Lets the commands that repeat a finding begin with this name instead of `vklab`.
+    pub fn set_program(&mut self, program: &str) {
+        program.clone_into(&mut self.program);
     }
 
     /// The error model in force.

@@ -141,7 +141,13 @@ pub(super) fn reduced<C: Clone + PartialEq>(
         }
     });
     match last {
-        Some((found, smaller)) if found == smallest => (smallest, smaller),
+        Some((found, mut smaller)) if found == smallest => {
+            // A pattern needs elements: one alone has no common factor.
+            if smaller.causes.is_empty() {
+                smaller.causes = first.causes;
+            }
+            (smallest, smaller)
+        }
         _ => (case.clone(), first),
     }
 }
@@ -160,7 +166,8 @@ pub(super) fn repeat(
         target.to_owned()
     };
     format!(
-        "vklab check {target} --only {check} --case {case} --seed {seed} --device 'vk:{}'",
+        "{} check {target} --only {check} --case {case} --seed {seed} --device 'vk:{}'",
+        session.program,
         session.info().name
     )
 }

@@ -109,6 +109,28 @@ impl Outcome {
         }
     }
 
+    /// The finding's kind, or the word where there is no finding.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Fail { finding } => finding.kind.name(),
+            other => other.word(),
+        }
+    }
+
+    /// The sentence of an outcome that isn't a pass.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Pass { .. } => "",
+            Self::Fail { finding } => &finding.message,
+            Self::Unsupported { reason }
+            | Self::Crash { reason }
+            | Self::Hang { reason }
+            | Self::Skipped { reason } => reason,
+        }
+    }
+
     /// A failure.
     #[must_use]
     pub fn fail(finding: Finding) -> Self {
@@ -135,6 +157,44 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// What a line of an expectations file says of the cases that it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// At least one of them is bad.
+    Fail,
+    /// Some may be bad.
+    Flaky,
+    /// They are not run.
+    Skip,
+}
+
+impl Mark {
+    /// All marks.
+    pub const ALL: [Self; 3] = [Self::Fail, Self::Flaky, Self::Skip];
+
+    /// The word in the file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Flaky => "flaky",
+            Self::Skip => "skip",
+        }
+    }
+}
+
+/// The line of an expectations file that a bad outcome fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// Of the line.
+    pub mark: Mark,
+    /// Its number, counted from 1.
+    pub line: usize,
+    /// Its reason.
+    pub reason: String,
+}
+
 /// An outcome with what it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -154,12 +214,21 @@ pub struct Verdict {
     /// The answer.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// Why a bad outcome is no finding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Known>,
     /// What the check's own run wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
 }
 
 impl Verdict {
+    /// Whether it is bad, and nobody expected it.
+    #[must_use]
+    pub const fn is_finding(&self) -> bool {
+        self.outcome.is_bad() && self.expected.is_none()
+    }
+
     /// `op.variant`, or the kernel file's path.
     #[must_use]
     pub fn target(&self) -> String {

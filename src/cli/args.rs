@@ -8,7 +8,8 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::check::Check;
 use crate::ops::Cases;
-use crate::run::Shard;
+use crate::report::Style;
+use crate::run::{Coverage, Shard};
 use crate::vulkan::Validation;
 use crate::worker::Locking;
 
@@ -92,6 +93,12 @@ pub(super) struct CheckOptions {
     /// Write everything learned to this file, as JSON Lines.
     #[arg(long, value_name = "RUN.jsonl")]
     pub(super) out: Option<PathBuf>,
+    /// Known findings; tests/expectations.txt, if it is there and nothing is given.
+    #[arg(long, value_name = "FILE")]
+    pub(super) expectations: Option<PathBuf>,
+    /// Make the expectations file fit this run, and end as if it had.
+    #[arg(long)]
+    pub(super) write_expectations: bool,
     /// How findings are printed.
     #[arg(long, default_value = "text")]
     format: Format,
@@ -104,8 +111,18 @@ pub(super) struct CheckOptions {
 }
 
 impl CheckOptions {
-    pub(super) const fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
+    pub(super) const fn style(&self) -> Style {
+        match self.format {
+            _ if self.json => Style::Json,
+            Format::Text => Style::Text,
+            Format::Json => Style::Json,
+            Format::Github => Style::Github,
+            Format::Junit => Style::Junit,
+        }
+    }
+
+    pub(super) const fn coverage(&self) -> Coverage {
+        if self.case.is_some() { Coverage::OneCase } else { Coverage::Whole }
     }
 }
 
@@ -268,9 +285,9 @@ impl From<LockName> for Locking {
     }
 }
 
-/// How findings are printed.
+/// [`Style`] as a value of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+enum Format {
     /// For people, with a summary.
     Text,
     /// One JSON object a finding.

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use crate::check::Outcome;
 use crate::ops::nearest;
-use crate::report::{EXPLANATIONS, explanation, finding_text, leak_text};
-use crate::run::{Line, read};
+use crate::report::{EXPLANATIONS, explanation, finding_text, leak_text, pass_text};
+use crate::run::{Line, UnexpectedPass, read};
 
 use super::{CliError, Ending};
 
@@ -37,13 +36,11 @@ fn finding(path: &Path, number: usize) -> Result<Ending, CliError> {
     let lines = read(path)?;
     let found = lines.iter().filter_map(|line| match line {
         Line::Verdict(verdict) => {
-            let kind = match &verdict.outcome {
-                Outcome::Fail { finding } => finding.kind.name(),
-                other => other.word(),
-            };
-            verdict.outcome.is_bad().then(|| (finding_text(verdict), kind))
+            let kind = verdict.outcome.kind();
+            verdict.is_finding().then(|| (finding_text(verdict), kind))
         }
         Line::Leak { device, leak } => Some((leak_text(device, leak), "leak")),
+        Line::UnexpectedPass { pass } => Some((pass_text(pass), UnexpectedPass::KIND)),
         _ => None,
     });
     let found: Vec<_> = found.collect();

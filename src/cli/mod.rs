@@ -18,6 +18,7 @@ mod lock;
 mod suite;
 mod train;
 
+use std::env;
 use std::fmt;
 use std::io::{self, Write};
 use std::process::{self, ExitCode};
@@ -32,7 +33,8 @@ use crate::import::ImportError;
 use crate::memory::LedgerOptions;
 use crate::model::SwapError;
 use crate::ops::{CaseError, Registry, RegistryError};
-use crate::run::{ReadError, RunError, TargetsError};
+use crate::report::TellError;
+use crate::run::{ExpectationsError, MatchError, ReadError, RunError, TargetsError};
 use crate::worker::{ChoiceError, LockError, PoolError, ServeOptions, choose, serve};
 
 use args::{Arguments, Command};
@@ -69,7 +71,11 @@ enum CliError {
     #[error(transparent)]
     Lock(#[from] LockError),
     #[error(transparent)]
-    Junit(#[from] quick_junit::SerializeError),
+    Tell(#[from] TellError),
+    #[error(transparent)]
+    Expectations(#[from] ExpectationsError),
+    #[error(transparent)]
+    Match(#[from] MatchError),
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
@@ -100,6 +106,16 @@ pub fn main(registry: Registry) -> ExitCode {
     }
 }
 
+/// The name under which a person starts this program. A test binary is none that a person starts;
+/// cargo, which starts it from its folder `deps`, says what the package is called.
+fn program() -> String {
+    let file = env::current_exe().unwrap_or_default();
+    let is_test = file.parent().is_some_and(|folder| folder.ends_with("deps"));
+    let package = env::var("CARGO_PKG_NAME").ok().filter(|_| is_test);
+    let stem = || Some(file.file_stem()?.to_string_lossy().into_owned());
+    package.or_else(stem).unwrap_or_else(|| "vklab".to_owned())
+}
+
 fn print_line(text: fmt::Arguments<'_>) {
     if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
         if error.kind() != io::ErrorKind::BrokenPipe {
@@ -123,7 +139,7 @@ fn dispatch(registry: &Registry, command: Command) -> Result<Ending, CliError> {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);
             let ledger = LedgerOptions { timeout: timeout.into(), ..LedgerOptions::default() };
-            let options = ServeOptions { choice, ledger, dump };
+            let options = ServeOptions { choice, ledger, program: program(), dump };
             let labs = Registry::lab();
             let registry = if lab { &labs } else { registry };
             serve(registry, &options, io::stdin().lock(), io::stdout().lock())?;

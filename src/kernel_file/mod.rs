@@ -53,7 +53,7 @@ pub struct KernelFile {
     buffers: Vec<BufferDecl>,
     steps: Vec<StepDecl>,
     truth: TruthDecl,
-    twin: Option<Box<KernelFile>>,
+    twin: Option<Box<Self>>,
     vjp: Vec<PathBuf>,
     subgroup_sizes: Vec<u32>,
     scope: Scope,

@@ -9,7 +9,7 @@ use super::keys::TRUTH;
 use super::read::{Read, Table, Value};
 use super::scope::Owner;
 use super::steps::{DispatchDecl, Does, StepDecl, bind, groups, known_buffer, push};
-use crate::ops::Pass;
+use crate::ops::{Code, Pass};
 
 const PASSES: [(&str, Pass); 2] = [("forward", Pass::Forward), ("vjp", Pass::Vjp)];
 
@@ -126,8 +126,8 @@ impl<'d> Loader<'d> {
     ) -> Read<KernelDecl> {
         let mut code = self.code(file, table)?;
         if let (
-            crate::ops::Code::Glsl { folders, target, .. },
-            crate::ops::Code::Glsl { folders: theirs, target: their_target, .. },
+            Code::Glsl { folders, target, .. },
+            Code::Glsl { folders: theirs, target: their_target, .. },
         ) = (&mut code, &replaced.code)
         {
             *target = *their_target;
@@ -135,7 +135,7 @@ impl<'d> Loader<'d> {
                 folders.clone_from(theirs);
             }
         }
-        let is_glsl = matches!(code, crate::ops::Code::Glsl { .. });
+        let is_glsl = matches!(code, Code::Glsl { .. });
         let defines = match table.get("defines") {
             Some(value) => self.defines(value, &Owner::Unnamed)?,
             None if is_glsl => replaced.defines.clone(),

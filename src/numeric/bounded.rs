@@ -246,6 +246,10 @@ impl Scalar for Bounded<'_> {
         Self { value, error, model: self.joined(other) }
     }
 
+    fn uncertain(self, relative: f64) -> Self {
+        self.with_error(self.error + scaled(self.value, relative))
+    }
+
     fn sum(terms: impl IntoIterator<Item = Self>) -> Self {
         let (mut value, mut magnitude, mut propagated) = (0.0, 0.0, 0.0);
         let (mut count, mut exact, mut model) = (0, true, None);

@@ -33,6 +33,12 @@ pub trait Scalar:
     /// The sum of any number of terms, in any order.
     fn sum(terms: impl IntoIterator<Item = Self>) -> Self;
 
+    /// The same, where a kernel may have it only up to this relative error.
+    #[must_use]
+    fn uncertain(self, _relative: f64) -> Self {
+        self
+    }
+
     /// Zero.
     #[must_use]
     fn zero() -> Self {

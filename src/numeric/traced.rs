@@ -267,6 +267,10 @@ impl<S: Scalar> Scalar for Traced<'_, S> {
         Self { value: self.value.max(other.value), step: larger.step }
     }
 
+    fn uncertain(self, relative: f64) -> Self {
+        Self { value: self.value.uncertain(relative), ..self }
+    }
+
     fn sum(terms: impl IntoIterator<Item = Self>) -> Self {
         let mut trace = None;
         let mut operands = Vec::new();

@@ -30,8 +30,8 @@ pub trait Elementwise<const N: usize = 1>: Sized + 'static {
     const DOMAIN: Domain = Domain::Real;
     /// Points where the formula has a kink.
     const KINKS: &'static [f64] = &[];
-    /// Algebra that the op obeys.
-    const PROPERTIES: &'static [Property] = &[];
+    /// Algebra that the op obeys: that an element hangs on no other one, unless more is said.
+    const PROPERTIES: &'static [Property] = &[Property::RowsIndependent(&Self::INPUTS)];
     /// One result worked out by hand; of an empty vector unless there is one.
     const EXAMPLE: Example =
         Example { dims: &[0], attributes: &[], inputs: &[&[] as &[f64]; N], outputs: &[&[]] };

@@ -2,12 +2,18 @@
 
 use super::{Formula, Gradient, Problem};
 use crate::numeric::{Scalar, Trace, Traced};
+use crate::tensor::Dtype;
+
+/// Relative error of rounding to f16.
+const HALF_ROUNDING: f64 = 1.0 / 2048.0;
 
 /// Gradients of the inputs that have one. The memory that this takes grows with the number of
 /// operations of the forward.
 ///
-/// Where an output is also what the sweep back needs, as that of `exp`, it is the saved one, so
-/// that the bound covers a kernel which reads it back from f16.
+/// A VJP kernel may read the outputs back instead of computing them again, and f16 has rounded them.
+/// Where an output is also what the sweep back needs, as that of `exp`, it is therefore the saved
+/// one. Elsewhere it may stand for a factor, as that of softmax does, whose error is then the
+/// cotangent's.
 pub(super) fn vjp<F: Formula + ?Sized, S: Scalar>(
     formula: &F,
     problem: &Problem<'_>,
@@ -34,7 +40,12 @@ pub(super) fn vjp<F: Formula + ?Sized, S: Scalar>(
     for (results, saved) in results.iter().zip(outputs) {
         results.iter().zip(saved).for_each(|(result, saved)| trace.saved(*result, *saved));
     }
-    let weighted = results.iter().flatten().copied().zip(cotangents.iter().flatten().copied());
+    let weights = problem.outputs().zip(cotangents).flat_map(|(operand, cotangents)| {
+        let is_half = problem.dtype_of(operand) == Dtype::F16;
+        let rounding = if is_half { HALF_ROUNDING } else { 0.0 };
+        cotangents.iter().map(move |gy| gy.uncertain(rounding))
+    });
+    let weighted = results.iter().flatten().copied().zip(weights);
     let leaves: Vec<Traced<'_, S>> = sought.iter().flatten().copied().collect();
     let mut gradients = trace.gradients(weighted, &leaves).into_iter();
     sought.iter().map(|leaves| gradients.by_ref().take(leaves.len()).collect()).collect()

@@ -42,7 +42,8 @@ pub const OP: Op = Op {
     properties: &[Property::RowsIndependent(&["x"])],
 };
 
-struct GeluTanh;
+/// The reference.
+pub struct GeluTanh;
 
 /// `tanh u`.
 fn gate<S: Scalar>(x: S) -> S {

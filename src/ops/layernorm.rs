@@ -54,7 +54,8 @@ pub const OP: Op = Op {
     properties: &[Property::ShiftInvariant("x"), Property::RowsIndependent(&["x"])],
 };
 
-struct LayerNorm;
+/// The reference.
+pub struct LayerNorm;
 
 impl Formula for LayerNorm {
     fn forward<S: Scalar>(&self, p: &Problem<'_>, inputs: &[Vec<S>]) -> Vec<Vec<S>> {

@@ -14,7 +14,7 @@ pub trait Formula: Sync {
     /// `outputs` is what the forward returned, `cotangents` has one entry per output. Index
     /// operands arrive as whole numbers. Where it isn't written, it is derived from the forward:
     /// its bounds are those of a kernel that follows the chain rule step by step. A VJP kernel that
-    /// simplifies first, or that computes from outputs stored as f16, wants a written one.
+    /// simplifies first may need a written one.
     fn vjp<S: Scalar>(
         &self,
         problem: &Problem<'_>,

@@ -59,7 +59,8 @@ pub const OP: Op = Op {
     ],
 };
 
-struct Softmax;
+/// The reference.
+pub struct Softmax;
 
 impl Formula for Softmax {
     fn forward<S: Scalar>(&self, p: &Problem<'_>, inputs: &[Vec<S>]) -> Vec<Vec<S>> {

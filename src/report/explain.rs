@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::check::Kind;
+use crate::run::UnexpectedPass;
 
 use super::wrap::wrapped;
 
@@ -19,7 +20,8 @@ pub struct Explanation {
     pub next: &'static str,
 }
 
-/// Every kind: those of [`Kind`] in its order, then the verdicts without a finding.
+/// Every kind: those of [`Kind`] in its order, then the verdicts without a finding and
+/// the line without a failure.
 pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         name: Kind::WrongResult.name(),
@@ -237,6 +239,18 @@ pub const EXPLANATIONS: &[Explanation] = &[
         next: "Repeat the case with a longer --timeout; if it still hangs, look at every loop's \
                bound.",
     },
+    Explanation {
+        name: UnexpectedPass::KIND,
+        means: "A line of the expectations file says that a check fails with a message, all of \
+                its cases ran, and none failed so. The line is out of date.",
+        causes: &[
+            "the kernel was mended",
+            "it fails in another way, which is a finding of its own",
+            "a failure that depends on the seed or on `--cases`: mark the line `flaky`",
+            "a glob or `*` that covers more than what fails",
+        ],
+        next: "Remove the line, or run `vklab check` with --write-expectations, which does it.",
+    },
 ];
 
 /// The explanation of a kind.
@@ -275,7 +289,7 @@ mod tests {
         for outcome in [Outcome::Crash { reason: reason.clone() }, Outcome::Hang { reason }] {
             assert!(outcome.is_bad() && explanation(outcome.word()).is_some(), "{outcome}");
         }
-        assert_eq!(EXPLANATIONS.len(), Kind::ALL.len() + 2);
+        assert_eq!(EXPLANATIONS.len(), Kind::ALL.len() + 3);
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Findings, for people and for programs.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use crate::check::{Finding, Outcome, Verdict};
 use crate::memory::MemoryFinding;
+use crate::run::UnexpectedPass;
 
 /// One screen about a verdict that isn't clean: what and where in the first line, then everything
 /// that is known.
@@ -22,11 +25,11 @@ pub fn finding_text(verdict: &Verdict) -> String {
 pub fn finding_json(verdict: &Verdict) -> Value {
     let finding = finding_of(verdict);
     json!({
-        "kind": kind_of(verdict),
+        "kind": verdict.outcome.kind(),
         "file": finding.and_then(|f| f.file.as_deref()),
         "line": finding.and_then(|f| f.line),
         "other_line": finding.and_then(|f| f.other_line),
-        "message": message_of(verdict),
+        "message": verdict.outcome.message(),
         "device": verdict.device,
         "target": verdict.target(),
         "check": verdict.check,
@@ -40,23 +43,6 @@ pub(super) fn finding_of(verdict: &Verdict) -> Option<&Finding> {
     match &verdict.outcome {
         Outcome::Fail { finding } => Some(finding),
         _ => None,
-    }
-}
-
-/// The finding's kind, or the verdict where there is no finding.
-pub(super) fn kind_of(verdict: &Verdict) -> &'static str {
-    finding_of(verdict).map_or(verdict.outcome.word(), |finding| finding.kind.name())
-}
-
-/// The sentence of a verdict that isn't a pass.
-pub(super) fn message_of(verdict: &Verdict) -> &str {
-    match &verdict.outcome {
-        Outcome::Pass { .. } => "",
-        Outcome::Fail { finding } => &finding.message,
-        Outcome::Unsupported { reason }
-        | Outcome::Crash { reason }
-        | Outcome::Hang { reason }
-        | Outcome::Skipped { reason } => reason,
     }
 }
 
@@ -77,5 +63,43 @@ pub fn leak_json(device: &str, leak: &MemoryFinding) -> Value {
         "message": leak.message,
         "device": device,
         "finding": leak,
+    })
+}
+
+/// Targets that the text of a line without a failure lists.
+const LISTED: usize = 5;
+
+/// A line of the expectations file that should go.
+#[must_use]
+pub fn pass_text(pass: &UnexpectedPass) -> String {
+    let UnexpectedPass { device, file, line, reason, .. } = pass;
+    let kind = UnexpectedPass::KIND;
+    let mut text = format!("{file}:{line} on {device}\n{kind}: {}\n", pass.message());
+    for passed in pass.passed.iter().take(LISTED) {
+        // Writing to a String can't fail.
+        let _ = writeln!(
+            text,
+            "  passed    {} {}: {} cases",
+            passed.target, passed.check, passed.cases
+        );
+    }
+    if pass.passed.len() > LISTED {
+        let _ = writeln!(text, "  passed    and {} more", pass.passed.len() - LISTED);
+    }
+    let _ = write!(text, "  reason    {reason}");
+    text
+}
+
+/// The same as one JSON object; the line is that of the expectations file.
+#[must_use]
+pub fn pass_json(pass: &UnexpectedPass) -> Value {
+    json!({
+        "kind": UnexpectedPass::KIND,
+        "file": pass.file,
+        "line": pass.line,
+        "other_line": null,
+        "message": pass.message(),
+        "device": pass.device,
+        "finding": pass,
     })
 }

@@ -8,8 +8,9 @@ use std::fmt;
 
 use crate::check::Verdict;
 use crate::memory::MemoryFinding;
+use crate::run::UnexpectedPass;
 
-use super::finding::{finding_of, finding_text, kind_of, leak_text};
+use super::finding::{finding_of, finding_text, leak_text, pass_text};
 
 /// The annotations of a run, in the order in which their first cases were found.
 #[derive(Clone, Debug, Default)]
@@ -29,15 +30,15 @@ struct Annotation {
 const LISTED: usize = 5;
 
 impl Annotations {
-    /// Adds a verdict; one that isn't bad has no annotation.
+    /// Adds a verdict; one that isn't bad, or was expected, has no annotation.
     pub fn add(&mut self, verdict: &Verdict) {
-        if !verdict.outcome.is_bad() {
+        if !verdict.is_finding() {
             return;
         }
         let finding = finding_of(verdict);
         let place = finding.and_then(|f| Some((f.file.clone()?, f.line)));
         let Verdict { check, device, case, .. } = verdict;
-        let title = format!("{}: {} {check} on {device}", kind_of(verdict), verdict.target());
+        let title = format!("{}: {} {check} on {device}", verdict.outcome.kind(), verdict.target());
         match self.0.iter_mut().find(|a| a.place == place && a.title == title) {
             Some(annotation) => annotation.more.push(case.clone()),
             None => {
@@ -53,6 +54,16 @@ impl Annotations {
             place: Some((leak.requested_at.file.to_string(), Some(leak.requested_at.line))),
             title: format!("{}: ledger of {device}", leak.kind),
             text: leak_text(device, leak),
+            more: Vec::new(),
+        });
+    }
+
+    /// Adds a line of the expectations file that should go, at that line.
+    pub fn add_pass(&mut self, pass: &UnexpectedPass) {
+        self.0.push(Annotation {
+            place: Some((pass.file.clone(), u32::try_from(pass.line).ok())),
+            title: format!("{}: expectations of {}", UnexpectedPass::KIND, pass.device),
+            text: pass_text(pass),
             more: Vec::new(),
         });
     }
@@ -109,6 +120,7 @@ mod tests {
             case: case.to_owned(),
             seed: 1,
             outcome,
+            expected: None,
             output: None,
         }
     }

@@ -1,7 +1,9 @@
 //! A run as JUnit XML, which CI systems of every kind read.
 //!
 //! A test suite is a device, a test case is one check of one target; the cases that were bad are
-//! in its text. A hang or crash is an error, a finding a failure.
+//! in its text. A hang or crash is an error, a finding a failure; where all that was bad was
+//! expected, the test case is skipped with the reason. A line of the expectations file that should
+//! go is a test case that failed.
 
 use std::fmt::Write;
 
@@ -9,8 +11,9 @@ use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStat
 
 use crate::check::{Check, Outcome, Verdict};
 use crate::memory::MemoryFinding;
+use crate::run::UnexpectedPass;
 
-use super::finding::{finding_of, finding_text, kind_of, leak_text, message_of};
+use super::finding::{finding_of, finding_text, leak_text, pass_text};
 
 /// What a run's report is made of.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +24,7 @@ struct Suite {
     device: String,
     questions: Vec<Question>,
     leaks: Vec<String>,
+    passes: Vec<UnexpectedPass>,
 }
 
 /// One check of one target.
@@ -35,7 +39,9 @@ struct Question {
     bad: usize,
     /// All bad cases in full.
     text: String,
-    /// Cases that were not asked, with their reasons.
+    /// Bad cases that were expected.
+    expected: usize,
+    /// Cases that were not asked or expected to be bad, with their reasons.
     skipped: String,
 }
 
@@ -66,10 +72,16 @@ impl Junit {
         self.suite(device).leaks.push(leak_text(device, leak));
     }
 
+    /// Adds a line of the expectations file that should go.
+    pub fn add_pass(&mut self, pass: &UnexpectedPass) {
+        self.suite(&pass.device).passes.push(pass.clone());
+    }
+
     fn suite(&mut self, device: &str) -> &mut Suite {
         let at = self.0.iter().position(|suite| suite.device == device).unwrap_or_else(|| {
             let device = device.to_owned();
-            self.0.push(Suite { device, questions: Vec::new(), leaks: Vec::new() });
+            let (questions, leaks, passes) = (Vec::new(), Vec::new(), Vec::new());
+            self.0.push(Suite { device, questions, leaks, passes });
             self.0.len() - 1
         });
         &mut self.0[at]
@@ -86,6 +98,7 @@ impl Junit {
             made.add_property(("seed", seed.to_string().as_str()));
             made.add_test_cases(suite.questions.iter().map(Question::test_case));
             made.add_test_case(suite.ledger());
+            made.add_test_cases(suite.passes.iter().map(pass_case));
             report.add_test_suite(made);
         }
         report.to_string()
@@ -107,14 +120,33 @@ impl Suite {
     }
 }
 
+fn pass_case(pass: &UnexpectedPass) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_type(UnexpectedPass::KIND);
+    status.set_message(pass.message());
+    status.set_description(pass_text(pass));
+    let mut case = TestCase::new(format!("line {}", pass.line), status);
+    case.set_classname("expectations");
+    case.extra.insert("file".into(), pass.file.as_str().into());
+    case.extra.insert("line".into(), pass.line.to_string().into());
+    case
+}
+
 impl Question {
     fn new(target: String, check: Check) -> Self {
         let (text, skipped) = (String::new(), String::new());
-        Self { target, check, cases: 0, passed: 0, worst: None, bad: 0, text, skipped }
+        let worst = None;
+        Self { target, check, cases: 0, passed: 0, worst, bad: 0, text, expected: 0, skipped }
     }
 
     fn add(&mut self, verdict: &Verdict) {
         self.cases += 1;
+        if let Some(known) = &verdict.expected {
+            self.expected += 1;
+            let (case, kind) = (&verdict.case, verdict.outcome.kind());
+            let _ = writeln!(self.skipped, "{case}: expected {kind}: {}", known.reason);
+            return;
+        }
         let kind = match &verdict.outcome {
             Outcome::Pass { .. } => {
                 self.passed += 1;
@@ -135,8 +167,8 @@ impl Question {
         if self.worst.as_ref().is_none_or(is_first) {
             self.worst = Some(Bad {
                 kind,
-                name: kind_of(verdict),
-                message: format!("{}: {}", verdict.case, message_of(verdict)),
+                name: verdict.outcome.kind(),
+                message: format!("{}: {}", verdict.case, verdict.outcome.message()),
                 place: finding_of(verdict).and_then(|f| Some((f.file.clone()?, f.line))),
             });
         }
@@ -152,8 +184,8 @@ impl Question {
                 case.extra.insert("line".into(), line.to_string().into());
             }
         }
-        let asked = self.passed + self.bad;
-        if asked > 0 && !self.skipped.is_empty() {
+        let is_told = matches!(case.status, TestCaseStatus::Skipped { .. });
+        if !is_told && !self.skipped.is_empty() {
             case.set_system_out(self.skipped.trim_end());
         }
         case
@@ -167,7 +199,7 @@ impl Question {
             status.set_message(format!("{counts}, first {}", worst.message));
             status.set_description(self.text.trim_end());
             status
-        } else if self.passed > 0 {
+        } else if self.passed > 0 && self.expected == 0 {
             TestCaseStatus::success()
         } else {
             let mut status = TestCaseStatus::skipped();
@@ -189,7 +221,7 @@ mod tests {
         let (op, variant) = ("add".to_owned(), "naive".to_owned());
         let (device, case) = (device.to_owned(), case.to_owned());
         let variant = Some(variant);
-        Verdict { device, op, variant, check, case, seed: 1, outcome, output: None }
+        Verdict { device, op, variant, check, case, seed: 1, outcome, expected: None, output: None }
     }
 
     fn wrong(message: &str) -> Outcome {

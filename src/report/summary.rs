@@ -5,10 +5,10 @@ use std::fmt;
 
 use comfy_table::{Table, presets};
 
-use crate::check::{Outcome, Verdict};
+use crate::check::{Mark, Outcome, Verdict};
 use crate::memory::Counters;
 
-/// Counts by outcome.
+/// Counts by outcome, expected ones by themselves.
 type Counts = BTreeMap<&'static str, usize>;
 
 /// What a run adds up to.
@@ -21,11 +21,17 @@ pub struct Summary {
 
 /// Every kind, in the order in which the counts are printed.
 const KINDS: [&str; 6] = ["pass", "fail", "unsupported", "crash", "hang", "skipped"];
+/// Bad, and expected by a line that says `fail` or `flaky`. Printed where there are any.
+const EXPECTED: [&str; 2] = ["expected", "flaky"];
 
 impl Summary {
     /// Counts a verdict.
     pub fn add(&mut self, verdict: &Verdict) {
-        let word = verdict.outcome.word();
+        let word = match verdict.expected.as_ref().map(|known| known.mark) {
+            None => verdict.outcome.word(),
+            Some(Mark::Flaky) => EXPECTED[1],
+            Some(Mark::Fail | Mark::Skip) => EXPECTED[0],
+        };
         *self.total.entry(word).or_default() += 1;
         let devices = self.by_op.entry(verdict.op.clone()).or_default();
         let (counts, worst) = devices.entry(verdict.device.clone()).or_default();
@@ -70,10 +76,10 @@ impl fmt::Display for Summary {
             table.add_row(row);
         }
         writeln!(f, "{table}\n")?;
-        let counts: Vec<String> = KINDS
-            .iter()
-            .map(|kind| format!("{} {kind}", self.total.get(kind).copied().unwrap_or(0)))
-            .collect();
+        let count = |kind: &str| self.total.get(kind).copied().unwrap_or(0);
+        let expected = EXPECTED.iter().filter(|kind| count(kind) > 0);
+        let kinds = KINDS.iter().chain(expected);
+        let counts: Vec<String> = kinds.map(|kind| format!("{} {kind}", count(kind))).collect();
         writeln!(f, "{} verdicts: {}", self.verdicts(), counts.join(", "))?;
         for (device, c) in &self.ledgers {
             writeln!(
@@ -97,7 +103,8 @@ impl fmt::Display for Summary {
 
 /// `412 pass, worst 0.61` or every other kind that occurred.
 fn cell((counts, worst): &(Counts, f64)) -> String {
-    let present = KINDS.iter().filter_map(|kind| counts.get(kind).map(|n| format!("{n} {kind}")));
+    let kinds = KINDS.iter().chain(&EXPECTED);
+    let present = kinds.filter_map(|kind| counts.get(kind).map(|n| format!("{n} {kind}")));
     let mut parts: Vec<String> = present.collect();
     parts.push(format!("worst {worst:.2}"));
     parts.join(", ")

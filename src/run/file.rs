@@ -13,6 +13,8 @@ use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
 use crate::ops::Cases;
 
+use super::expected::UnexpectedPass;
+
 /// Version of the format; readers refuse a later one.
 pub const VERSION: u32 = 1;
 
@@ -38,7 +40,8 @@ pub enum Line {
         /// Worst errors of its builtins as fractions of the specification's.
         calibration: Box<ErrorModel>,
     },
-    /// A verdict.
+    /// A verdict. A bad one that a line of the expectations file fits keeps its outcome and has
+    /// `expected`: the line's mark, number and reason. Without it, it is a finding.
     Verdict(Box<Verdict>),
     /// Counters of a device's ledgers together.
     Ledger {
@@ -53,6 +56,12 @@ pub enum Line {
         device: String,
         /// The buffer and its history.
         leak: Box<MemoryFinding>,
+    },
+    /// A line of the expectations file that should go; a finding too.
+    #[serde(rename = "unexpected-pass")]
+    UnexpectedPass {
+        /// The line, its file and what passed.
+        pass: Box<UnexpectedPass>,
     },
     /// The last line of a run that came to its end.
     End {

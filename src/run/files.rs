@@ -161,7 +161,7 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// Every kernel file below a folder, sorted. Other files in TOML are none.
-fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

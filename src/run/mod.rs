@@ -1,13 +1,21 @@
-//! Runs: everything that one invocation learned, as JSON Lines.
+//! Runs: everything that one invocation learned, as JSON Lines, and what was expected of it.
 
 mod campaign;
+mod expectations;
+mod expected;
 mod file;
 mod files;
+mod in_order;
 mod plan;
 mod read;
+mod rewrite;
 
 pub use campaign::{Answer, Campaign, FailedTwin, Row};
+pub use expectations::{DEFAULT_EXPECTATIONS, Expectation, Expectations, ExpectationsError};
+pub use expected::{Coverage, Judge, Learned, MatchError, Passed, Standing, UnexpectedPass};
 pub use file::{Line, RunError, RunFile, VERSION};
 pub use files::{FilesError, MOST_BUILDS, Matrices};
+pub use in_order::{Gaps, InOrder};
 pub use plan::{Shard, Targets, TargetsError, tasks};
 pub use read::{ReadError, read};
+pub use rewrite::Rewritten;

@@ -105,6 +105,11 @@ impl Targets {
         &self.variants
     }
 
+    /// The kernel files, gradients of other files included.
+    pub(super) fn files(&self) -> &[FileTarget] {
+        &self.files.files
+    }
+
     /// Kernel files that can't be looked at on this machine, each with the reason.
     #[must_use]
     pub fn left_out(&self) -> &[(PathBuf, String)] {
@@ -131,7 +136,7 @@ fn matcher(registry: &Registry, pattern: &str) -> Result<GlobMatcher, TargetsErr
     Err(TargetsError::Unknown { pattern: pattern.to_owned(), nearest })
 }
 
-fn full_name(op: &Op, variant: &Variant) -> String {
+pub(super) fn full_name(op: &Op, variant: &Variant) -> String {
     format!("{}.{}", op.name, variant.name)
 }
 

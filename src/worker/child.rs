@@ -20,6 +20,8 @@ pub struct ServeOptions {
     pub choice: Choice,
     /// The ledger's ways.
     pub ledger: LedgerOptions,
+    /// The program's name, for the commands that repeat a finding.
+    pub program: String,
     /// Where the arrays of findings go.
     pub dump: Option<PathBuf>,
 }
@@ -38,6 +40,7 @@ pub fn serve(
         Ok(session) => session,
         Err(error) => return failed(&mut out, &error),
     };
+    session.set_program(&options.program);
     session.add_includes(Box::new(registry.includes().clone()));
     say(
         &mut out,

@@ -99,6 +99,23 @@ pub fn choose(selectors: &[String], validation: Validation) -> Result<Vec<Choice
     Ok(chosen)
 }
 
+/// Whether a text selects devices at all: `all`, or `vk:` with a part of a name or driver.
+#[must_use]
+pub fn is_selector(text: &str) -> bool {
+    text == "all" || text.strip_prefix("vk:").is_some_and(|part| !part.is_empty())
+}
+
+/// Whether a selector means one of these devices. As in [`choose`], a whole name is that device
+/// alone, though it be part of another's.
+#[must_use]
+pub fn selects(selector: &str, info: &DeviceInfo, among: &[DeviceInfo]) -> bool {
+    let is_name = |info: &DeviceInfo| selector.strip_prefix("vk:") == Some(&info.name);
+    if among.iter().any(is_name) {
+        return is_name(info);
+    }
+    selector == "all" || matches(selector, info)
+}
+
 fn matches(selector: &str, info: &DeviceInfo) -> bool {
     let Some(part) = selector.strip_prefix("vk:") else { return false };
     let part = part.to_lowercase();

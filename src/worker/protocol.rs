@@ -118,6 +118,7 @@ impl Task {
             case: self.cases[case].clone(),
             seed: self.seed,
             outcome: answer.outcome,
+            expected: None,
             output: answer.output,
         }
     }

@@ -121,7 +121,7 @@ pub(super) fn view(
     };
     let mapped = mapped(foreign, op, truth, instance)?;
     let mut inner = Case {
-        dims: dims(foreign, op, truth)?,
+        dims: dims(foreign, op, truth, instance)?,
         attributes: attributes(foreign, op, truth)?,
         dtype: Dtype::F32,
         regime: case.regime.unwrap_or(Regime::Normal),
@@ -252,15 +252,23 @@ fn contract(op: &Op, pass: Pass, name: &str, buffer: &Buffer) -> Result<(), Stri
     ))
 }
 
-fn dims(foreign: &Foreign, op: &Op, truth: &OpTruth) -> Result<Vec<usize>, CheckError> {
+fn dims(
+    foreign: &Foreign,
+    op: &Op,
+    truth: &OpTruth,
+    instance: &Instance,
+) -> Result<Vec<usize>, CheckError> {
     if let Some((unknown, _)) = truth.dims.iter().find(|(n, _)| op.dims.iter().all(|d| d.name != n))
     {
         let known: Vec<&str> = op.dims.iter().map(|d| d.name).collect();
         let what = format!("{} has no dimension `{unknown}`; it has {}", op.name, known.join(", "));
         return Err(foreign.fault(what));
     }
-    // What is left out counts 1; a buffer of another length shows a dimension that was forgotten.
-    let extent = |name: &str| truth.dims.iter().find(|(n, _)| n == name).map_or(1, |(_, len)| *len);
+    // What is left out is the file's shape of that name, else 1; a buffer of another length shows a
+    // dimension that was forgotten.
+    let given = |name: &str| truth.dims.iter().find(|(n, _)| n == name).map(|(_, extent)| *extent);
+    let shape = |name: &str| whole(*instance.names.get(name)?);
+    let extent = |name: &str| given(name).or_else(|| shape(name)).unwrap_or(1);
     op.dims
         .iter()
         .map(|dim| match extent(dim.name) {
@@ -271,6 +279,13 @@ fn dims(foreign: &Foreign, op: &Op, truth: &OpTruth) -> Result<Vec<usize>, Check
             extent => Ok(extent),
         })
         .collect()
+}
+
+/// A number as an extent. One that no buffer could have is none.
+fn whole(value: f64) -> Option<usize> {
+    let extents = 0.0..=f64::from(u32::MAX);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, in range")]
+    (value.fract() == 0.0 && extents.contains(&value)).then_some(value as usize)
 }
 
 fn attributes(foreign: &Foreign, op: &Op, truth: &OpTruth) -> Result<Vec<f64>, CheckError> {

@@ -1,0 +1,160 @@
+//! Files without a truth, and those with expectations of their own.
+
+use super::{check, kernel};
+
+const XY: &str = "layout(binding = 0) readonly buffer X { float x[]; };\n\
+                  layout(binding = 1) writeonly buffer Y { float y[]; };";
+
+fn file(buffer_y: &str, step: &str) -> String {
+    format!(
+        r#"
+version = 1
+[kernel.main]
+file = "k.comp"
+[shapes]
+n = [1, 100]
+[buffer.x]
+type = "f32"
+len = "n"
+role = "in"
+[buffer.y]
+{buffer_y}
+[[step]]
+kernel = "main"
+bind = {{ 0 = "x", 1 = "y" }}
+push = {{ n = "n" }}
+groups = ["ceil(n / 64)"]
+{step}
+"#
+    )
+}
+
+const OUT: &str = "type = \"f32\"\nlen = \"n\"\nrole = \"out\"";
+
+#[test]
+fn without_a_truth_memory_determinism_and_portability_are_asked() {
+    let right = kernel(XY, "", "y[i] = 2.0 * x[i];");
+    let checked = check(&[("k.toml", &file(OUT, "")), ("k.comp", &right)]);
+    checked.assert_clean();
+    assert_eq!(checked.verdicts("pass"), 3 * 2);
+    for name in ["memory", "determinism", "portability"] {
+        assert!(checked.run.contains(&format!("\"check\":\"{name}\"")), "{name}");
+    }
+}
+
+#[test]
+fn an_output_with_a_hole_and_a_write_behind_the_end_are_found() {
+    let hole = kernel(XY, "", "if (i != 70) y[i] = 2.0 * x[i];");
+    let checked = check(&[("k.toml", &file(OUT, "")), ("k.comp", &hole)]);
+    assert!(checked.kinds().contains(&"unwritten-output"), "{:?}", checked.found);
+    let beyond = kernel(XY, "", "y[i] = x[i]; if (i == n - 1) y[n] = 0.0;");
+    let checked = check(&[("k.toml", &file(OUT, "")), ("k.comp", &beyond)]);
+    assert!(checked.kinds().contains(&"guard-hit"), "{:?}", checked.found);
+    assert_eq!(checked.findings[0]["line"], 8, "{:#?}", checked.findings[0]);
+}
+
+/// Zero and one are the poisons of integers, and legal results.
+#[test]
+fn integers_may_equal_the_poison() {
+    let buffers = "layout(binding = 0) readonly buffer X { float x[]; };\n\
+                   layout(binding = 1) writeonly buffer Y { uint y[]; };";
+    let out = "type = \"u32\"\nlen = \"n\"\nrole = \"out\"";
+    for value in ["0", "1", "i & 1"] {
+        let right = kernel(buffers, "", &format!("y[i] = {value};"));
+        check(&[("k.toml", &file(out, "")), ("k.comp", &right)]).assert_clean();
+    }
+    let hole = kernel(buffers, "", "if (i != 70) y[i] = i & 1;");
+    let checked = check(&[("k.toml", &file(out, "")), ("k.comp", &hole)]);
+    assert!(checked.kinds().contains(&"unwritten-output"), "{:?}", checked.found);
+    let message = checked.findings[0]["message"].as_str().expect("a message");
+    assert!(message.contains("1 elements of 100 never written, the first at 70"), "{message}");
+}
+
+#[test]
+fn expectations_of_the_file_are_held_within_their_tolerance() {
+    let with = |expect: &str| file(&format!("{OUT}\nexpect = {expect}"), "");
+    let halved = kernel(XY, "", "y[i] = 0.5;");
+    let comp = ("k.comp", halved.as_str());
+    check(&[("k.toml", &with("{ values = [0.5] }")), comp]).assert_clean();
+    check(&[("k.toml", &with("{ values = [0.5000001], rtol = 1e-6 }")), comp]).assert_clean();
+    for wrong in ["{ values = [0.5000001] }", "{ values = [nan] }", "{ values = [inf], rtol = 1 }"]
+    {
+        let checked = check(&[("k.toml", &with(wrong)), comp]);
+        assert_eq!(checked.found[0], ("forward".to_owned(), "wrong-result".to_owned()), "{wrong}");
+    }
+    let nan = kernel(XY, "", "y[i] = uintBitsToFloat(0x7FC00000u);");
+    let expect = with("{ values = [nan] }");
+    check(&[("k.toml", &expect), ("k.comp", &nan)]).assert_clean();
+}
+
+#[test]
+fn a_missing_barrier_is_found_in_the_file() {
+    let twice = |flag: &str| {
+        let second = format!(
+            "[[step]]\nkernel = \"main\"\nbind = {{ 0 = \"y\", 1 = \"z\" }}\n\
+             push = {{ n = \"n\" }}\ngroups = [2]\nbarrier_before = {flag}\n\
+             [buffer.z]\ntype = \"f32\"\nlen = \"n\"\nrole = \"out\"\n"
+        );
+        file("type = \"f32\"\nlen = \"n\"\nrole = \"scratch\"", &second)
+    };
+    let right = kernel(XY, "", "y[i] = 2.0 * x[i];");
+    check(&[("k.toml", &twice("true")), ("k.comp", &right)]).assert_clean();
+    let checked = check(&[("k.toml", &twice("false")), ("k.comp", &right)]);
+    assert_eq!(checked.kinds()[0], "missing-barrier");
+}
+
+#[test]
+fn what_the_device_lacks_is_unsupported_with_the_number() {
+    let right = kernel(XY, "", "y[i] = 2.0 * x[i];");
+    let offset = file(&format!("{OUT}\noffset_bytes = 4"), "").replace("[1, 100]", "[2, 100]");
+    let checked = check(&[("k.toml", &offset), ("k.comp", &right)]);
+    assert_eq!(checked.code, Some(0), "{}", checked.errors);
+    assert!(checked.verdicts("unsupported") > 0 && checked.run.contains("bound at offset 4"));
+    let huge = file(OUT, "").replace("n = [1, 100]", "n = 100_000_000_000");
+    let checked = check(&[("k.toml", &huge), ("k.comp", &right)]);
+    assert_eq!(checked.code, Some(0), "{}", checked.errors);
+    assert!(checked.run.contains("400000000000"), "{}", checked.run);
+    let wide = file(OUT, "").replace("\"ceil(n / 64)\"", "70000");
+    let checked = check(&[("k.toml", &wide), ("k.comp", &right)]);
+    assert!(checked.run.contains("70000 workgroups along x"), "{}", checked.run);
+}
+
+#[test]
+fn a_buffer_that_shares_memory_is_the_same_memory() {
+    let aliased =
+        file(&format!("{OUT}\nalias = \"x\""), "").replace("role = \"in\"", "role = \"inout\"");
+    let expect = aliased.replace(
+        "len = \"n\"\nrole = \"inout\"",
+        "len = \"n\"\nrole = \"inout\"\ninit = \"ones\"\nexpect = { values = [2.0] }",
+    );
+    let buffers = XY.replace("readonly ", "").replace("writeonly ", "");
+    let right = kernel(&buffers, "", "y[i] = 2.0 * x[i];");
+    check(&[("k.toml", &expect), ("k.comp", &right)]).assert_clean();
+}
+
+#[test]
+fn a_kernel_that_cannot_be_checked_ends_its_own_file_only() {
+    let broken = kernel(XY, "", "y[i] = 2.0 * z[i];");
+    let checked = check(&[("k.toml", &file(OUT, "")), ("k.comp", &broken)]);
+    assert_eq!(checked.code, Some(2));
+    assert!(
+        checked.errors.contains("k.comp:8") && checked.errors.contains("'z'"),
+        "{}",
+        checked.errors
+    );
+    let other = kernel(XY, "float factor;", "y[i] = factor * x[i];");
+    let checked = check(&[("k.toml", &file(OUT, "")), ("k.comp", &other)]);
+    assert_eq!(checked.code, Some(2));
+    for part in ["push constant `factor` is not given", "4  f32 factor", "n = 1"] {
+        assert!(checked.errors.contains(part), "no `{part}` in {}", checked.errors);
+    }
+    let block =
+        file(OUT, "").replace("{ n = \"n\" }", "[{ type = \"f32\", offset = 0, value = 1 }]");
+    let checked = check(&[("k.toml", &block), ("k.comp", &kernel(XY, "", "y[i] = x[i];"))]);
+    assert_eq!(checked.code, Some(2));
+    assert!(
+        checked.errors.contains("u32 n") && checked.errors.contains("f32 (unnamed)"),
+        "{}",
+        checked.errors
+    );
+}

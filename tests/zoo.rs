@@ -1,0 +1,82 @@
+//! Kernels with real bugs beside their fixed twins, where the folder of them is there: in
+//! `VKLAB_ZOO`, or at ../shared/zoo.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use vklab::check::Verdict;
+use vklab::run::{Line, read};
+
+/// Bugs that show in a result on lavapipe without any sanitizer.
+const SHOWN: usize = 26;
+
+fn zoo() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/zoo");
+    let folder = env::var_os("VKLAB_ZOO").map_or(beside, PathBuf::from);
+    folder.is_dir().then_some(folder)
+}
+
+/// Verdicts by the animal's folder and the name of its file.
+fn verdicts(zoo: &Path) -> BTreeMap<(String, String), Vec<Verdict>> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("run.jsonl");
+    let status = Command::new(env!("CARGO_BIN_EXE_vklab"))
+        .arg("check")
+        .arg(zoo)
+        .args(["--device", "vk:llvmpipe", "--timeout", "20", "--seed", "1", "--out"])
+        .arg(&run)
+        .output()
+        .expect("the lab");
+    // Some kernel is wrong, and all of them could be asked.
+    assert_eq!(status.status.code(), Some(1), "{}", String::from_utf8_lossy(&status.stderr));
+    let mut found: BTreeMap<_, Vec<Verdict>> = BTreeMap::new();
+    for line in read(&run).expect("a run file") {
+        if let Line::Verdict(verdict) = line {
+            let path = Path::new(&verdict.op);
+            let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
+            let animal = path.parent().and_then(Path::file_name).expect("a folder");
+            let animal = animal.to_string_lossy().into_owned();
+            found.entry((animal, name)).or_default().push(*verdict);
+        }
+    }
+    found
+}
+
+/// Whether lavapipe shows what is wrong, by the animal's own description.
+fn shows(animal: &Path) -> bool {
+    let text = fs::read_to_string(animal.join("case.toml")).expect("a description");
+    let case: toml::Table = text.parse().expect("TOML");
+    case["lavapipe"]["hidden"].as_bool() == Some(false)
+}
+
+#[test]
+fn every_bug_that_shows_is_found_and_no_fixed_twin_is() {
+    let Some(zoo) = zoo() else {
+        eprintln!("skipped: there is no folder of wrong kernels");
+        return;
+    };
+    let verdicts = verdicts(&zoo);
+    let animals: BTreeSet<&str> = verdicts.keys().map(|(animal, _)| animal.as_str()).collect();
+    assert_eq!(verdicts.len(), 2 * animals.len(), "each has two files");
+    let is_bad = |animal: &str, name: &str| {
+        let verdicts = &verdicts[&(animal.to_owned(), name.to_owned())];
+        verdicts.iter().any(|verdict| verdict.outcome.is_bad())
+    };
+    let (mut found, mut wrong) = (Vec::new(), Vec::new());
+    for animal in animals {
+        if is_bad(animal, "fixed") {
+            wrong.push(format!("{animal}: the fixed twin is called wrong"));
+        }
+        match (is_bad(animal, "buggy"), shows(&zoo.join(animal))) {
+            (true, _) => found.push(animal),
+            (false, true) => wrong.push(format!("{animal} shows and isn't found")),
+            (false, false) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // One more hangs.
+    assert!(found.len() > SHOWN, "only {} found: {found:?}", found.len());
+}
