@@ -33,7 +33,8 @@ impl Algebra<'_, '_> {
     pub(super) fn commutes(&mut self, a: &str, b: &str) -> Verdict {
         let inputs = self.draw(self.case.regime);
         let (a, b) = (self.position(a), self.position(b));
-        if inputs[a].shape() != inputs[b].shape() {
+        let exchangeable = |t: &Tensor| (t.dtype(), t.shape().to_vec());
+        if exchangeable(&inputs[a]) != exchangeable(&inputs[b]) {
             return Ok(Broken::No { worst: 0.0 });
         }
         let mut exchanged = inputs.clone();
@@ -50,6 +51,10 @@ impl Algebra<'_, '_> {
         let inputs = self.draw(self.case.regime);
         let once = self.run(&inputs)?;
         let again: Vec<Tensor> = once.iter().map(|(_, tensor)| tensor.clone()).collect();
+        // A result of another storage can't go in again.
+        if again.iter().zip(&inputs).any(|(again, first)| again.dtype() != first.dtype()) {
+            return Ok(Broken::No { worst: 0.0 });
+        }
         let twice = self.run(&again)?;
         let pairs = once
             .into_iter()
@@ -61,6 +66,9 @@ impl Algebra<'_, '_> {
     pub(super) fn involution(&mut self, a: &str, b: &str) -> Verdict {
         let inputs = self.draw(self.case.regime);
         let once: Vec<Tensor> = self.run(&inputs)?.into_iter().map(|(_, t)| t).collect();
+        if once.iter().zip(&inputs).any(|(once, first)| once.dtype() != first.dtype()) {
+            return Ok(Broken::No { worst: 0.0 });
+        }
         let mut dims = self.case.dims.clone();
         let place = |name| self.subject.op.dims.iter().position(|d| d.name == name);
         if let (Some(a), Some(b)) = (place(a), place(b)) {

@@ -37,9 +37,10 @@ impl Algebra<'_, '_> {
         // A power of two is exact as long as nothing becomes subnormal, which f16 soon does.
         let drawn = self.draw(Regime::Normal);
         let coarse = |v: f64| (v * 256.0).round() / 256.0;
-        let inputs = match self.case.dtype {
-            Dtype::F16 => self.mapped(&drawn, operands, coarse),
-            _ => drawn,
+        let inputs = if drawn.iter().any(|tensor| tensor.dtype() == Dtype::F16) {
+            self.mapped(&drawn, operands, coarse)
+        } else {
+            drawn
         };
         let base = self.run(&inputs)?;
         for power in [3, -3] {
@@ -97,6 +98,9 @@ impl Algebra<'_, '_> {
         let size = source.dtype().block_bytes();
         let known: BTreeSet<Vec<u8>> = source.bytes().chunks(size).map(<[u8]>::to_vec).collect();
         for (name, got) in self.run(&inputs)? {
+            if got.dtype() != source.dtype() {
+                continue;
+            }
             let foreign = |element: &[u8]| !known.contains(element);
             let Some(at) = got.bytes().chunks(size).position(foreign) else { continue };
             // The nearest element that it could have been shows what was done to it.
