@@ -1,6 +1,6 @@
 //! `vklab faulty`.
 
-use globset::Glob;
+use glob::Pattern;
 use serde_json::json;
 
 use crate::check::Check;
@@ -58,9 +58,8 @@ pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
 fn named(patterns: &[String]) -> Result<Vec<&'static Fault>, CliError> {
     let mut matchers = Vec::new();
     for pattern in patterns {
-        let glob = Glob::new(pattern).map_err(|error| CliError::Usage(error.to_string()))?;
-        let matcher = glob.compile_matcher();
-        if !faulty::all().any(|fault| matcher.is_match(fault.name)) {
+        let matcher = Pattern::new(pattern).map_err(|error| CliError::Usage(error.to_string()))?;
+        if !faulty::all().any(|fault| matcher.matches(fault.name)) {
             let near = nearest(pattern, faulty::all().map(|fault| fault.name.to_owned()));
             let near = suggested(&near);
             return Err(CliError::Usage(format!("no fault is called `{pattern}`{near}")));
@@ -68,7 +67,7 @@ fn named(patterns: &[String]) -> Result<Vec<&'static Fault>, CliError> {
         matchers.push(matcher);
     }
     let wanted =
-        |fault: &&Fault| matchers.is_empty() || matchers.iter().any(|m| m.is_match(fault.name));
+        |fault: &&Fault| matchers.is_empty() || matchers.iter().any(|m| m.matches(fault.name));
     Ok(faulty::all().filter(wanted).collect())
 }
 

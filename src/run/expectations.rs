@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use globset::GlobMatcher;
+use glob::Pattern;
 use thiserror::Error;
 
 use crate::check::{Check, Mark};
@@ -38,7 +38,7 @@ pub struct Expectation {
     /// Its number, counted from 1.
     pub line: usize,
     /// Every target if there is none.
-    pub(super) target: Option<GlobMatcher>,
+    pub(super) target: Option<Pattern>,
     /// Every check if there is none.
     pub(super) check: Option<Check>,
     /// Character at which the scope begins, counted from 1.
@@ -236,7 +236,7 @@ impl Expectation {
     /// twice the path of a kernel file.
     #[must_use]
     pub fn covers(&self, names: [&str; 2], check: Check) -> bool {
-        let is_match = |glob: &GlobMatcher| names.iter().any(|name| glob.is_match(plain(name)));
+        let is_match = |glob: &Pattern| names.iter().any(|name| glob.matches(plain(name)));
         self.check.is_none_or(|own| own == check) && self.target.as_ref().is_none_or(is_match)
     }
 }
@@ -255,7 +255,7 @@ pub(super) fn fail_line(
     reason: &str,
 ) -> String {
     let device = word(&format!("vk:{device}"));
-    let scope = word(&format!("{}/{check}", globset::escape(plain(target))));
+    let scope = word(&format!("{}/{check}", Pattern::escape(plain(target))));
     format!("{}  {device}  {scope}  \"{kind}\"  # {reason}", Mark::Fail.name())
 }
 

@@ -269,5 +269,5 @@ fn is_on_disk(line: &Expectation) -> bool {
     // A glob without a folder of its own is one on ops.
     let Some((folder, _)) = literal.rsplit_once('/') else { return false };
     let found = below(Path::new(folder)).unwrap_or_default();
-    found.iter().any(|file| glob.is_match(plain(&file.to_string_lossy())))
+    found.iter().any(|file| glob.matches(plain(&file.to_string_lossy())))
 }

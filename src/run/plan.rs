@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobMatcher};
+use glob::Pattern;
 use thiserror::Error;
 
 use super::files::{FileTarget, Files, FilesError, Matrices};
@@ -91,9 +91,7 @@ impl Targets {
         }
         let meant = |(op, variant): &(&Op, &Variant)| {
             patterns.is_empty()
-                || matchers
-                    .iter()
-                    .any(|m| m.is_match(op.name) || m.is_match(full_name(op, variant)))
+                || matchers.iter().any(|m| m.matches(op.name) || m.matches(&full_name(op, variant)))
         };
         targets.variants = registry.variants().filter(meant).collect();
         Ok(targets)
@@ -132,19 +130,18 @@ impl Targets {
     }
 }
 
-fn matcher(registry: &Registry, pattern: &str) -> Result<GlobMatcher, TargetsError> {
-    let glob = Glob::new(pattern).map_err(|error| TargetsError::Pattern {
+fn matcher(registry: &Registry, pattern: &str) -> Result<Pattern, TargetsError> {
+    let matcher = Pattern::new(pattern).map_err(|error| TargetsError::Pattern {
         pattern: pattern.to_owned(),
         reason: error.to_string(),
     })?;
-    let matcher = glob.compile_matcher();
     let names = || {
         registry.ops().iter().flat_map(|op| {
             let variants = op.variants.iter().map(|v| full_name(op, v));
             std::iter::once(op.name.to_owned()).chain(variants)
         })
     };
-    if names().any(|name| matcher.is_match(name)) {
+    if names().any(|name| matcher.matches(&name)) {
         return Ok(matcher);
     }
     let nearest = nearest(pattern, names());

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use globset::{Glob, GlobMatcher};
+use glob::Pattern;
 
 use super::{Expectation, Expectations, ExpectationsError, plain};
 use crate::check::{Check, Mark};
@@ -96,7 +96,7 @@ fn device(word: Word) -> Result<String, Flaw> {
     Err(word.flaw(&format!("{reason} of a name")))
 }
 
-fn target_and_check(word: &Word) -> Result<(Option<GlobMatcher>, Option<Check>), Flaw> {
+fn target_and_check(word: &Word) -> Result<(Option<Pattern>, Option<Check>), Flaw> {
     let (target, check) = match word.text.rsplit_once('/') {
         Some((target, check)) => (Some(target), check),
         None => (None, word.text.as_str()),
@@ -108,9 +108,9 @@ fn target_and_check(word: &Word) -> Result<(Option<GlobMatcher>, Option<Check>),
         let reason = format!("no check is called `{check}`{near}; write CHECK or TARGET/CHECK");
         return Err(word.flaw(&reason));
     }
-    let glob = target.map(|target| Glob::new(plain(target))).transpose();
+    let glob = target.map(|target| Pattern::new(plain(target))).transpose();
     let glob = glob.map_err(|error| word.flaw(&error.to_string()))?;
-    Ok((glob.map(|glob| glob.compile_matcher()), known))
+    Ok((glob, known))
 }
 
 /// A column of a line.
