@@ -84,6 +84,11 @@ impl Slot {
         }
     }
 
+    /// Bytes of its elements.
+    pub(super) fn bytes(&self) -> usize {
+        self.dtype.bytes_for(self.len()).unwrap_or(usize::MAX)
+    }
+
     /// Number of elements.
     pub(crate) fn len(&self) -> usize {
         self.shape.iter().product()
@@ -235,17 +240,17 @@ fn allocate(
     handles: &mut BTreeMap<String, Placed>,
 ) -> Result<(), CheckError> {
     let limits = session.info().limits;
-    for slot in slots {
+    let base = |slot: &Slot| -> Option<String> {
         let in_place = setting.alias.filter(|(_, output)| *output == slot.name);
-        let shared = slot.place.shares.as_deref().or(in_place.map(|(input, _)| input));
-        if let Some(placed) = shared.and_then(|other| handles.get_mut(other)) {
-            placed.access = Access::ReadWrite;
-            let placed = Placed { dtype: slot.dtype, ..*placed };
-            handles.insert(slot.name.clone(), placed);
-            continue;
-        }
-        let guard =
-            if exact.contains(&slot.name) { Guard::Exact } else { Guard::Words(GUARD_WORDS) };
+        slot.place.shares.clone().or(in_place.map(|(input, _)| input.to_owned()))
+    };
+    let (sharing, owning): (Vec<&Slot>, Vec<&Slot>) =
+        slots.iter().partition(|slot| base(slot).is_some());
+    for slot in owning {
+        let guests = sharing.iter().filter(|guest| base(guest).as_ref() == Some(&slot.name));
+        let is_exact =
+            exact.contains(&slot.name) || guests.clone().any(|g| exact.contains(&g.name));
+        let guard = if is_exact { Guard::Exact } else { Guard::Words(GUARD_WORDS) };
         let handle = session.ledger.allocate(&Request {
             name: slot.name.clone(),
             dtype: slot.dtype,
@@ -260,6 +265,30 @@ fn allocate(
         handles
             .insert(slot.name.clone(), Placed { handle, access: slot.access(), dtype: slot.dtype });
     }
+    for slot in sharing {
+        let name = base(slot);
+        let bytes = slots.iter().find(|s| Some(&s.name) == name.as_ref()).map_or(0, Slot::bytes);
+        let Some(owner) = name.and_then(|name| handles.get_mut(&name)) else {
+            return Err(CheckError::Interface {
+                kernel: "plan".to_owned(),
+                what: format!("`{}` shares the memory of a buffer that isn't there", slot.name),
+            });
+        };
+        if exact.contains(&slot.name) && slot.bytes() != bytes {
+            return Err(CheckError::Interface {
+                kernel: "plan".to_owned(),
+                what: format!(
+                    "a kernel asks for the length of `{}`, which is shorter than the buffer whose \
+                     memory it shares: {} of {bytes} bytes",
+                    slot.name,
+                    slot.bytes()
+                ),
+            });
+        }
+        owner.access = Access::ReadWrite;
+        let placed = Placed { dtype: slot.dtype, ..*owner };
+        handles.insert(slot.name.clone(), placed);
+    }
     Ok(())
 }
 
@@ -269,6 +298,8 @@ fn allocate(
 /// would have written: so it starts from 1.0 or 2.0.
 pub(super) fn poison_index(slot: &Slot, poison: Poison) -> u32 {
     match (slot.role, poison) {
+        // Nothing tells its elements apart from results, so they may as well be the same.
+        _ if slot.place.is_partial => 0,
         (Role::Out, Poison::Huge) => 1,
         (Role::InOut, Poison::Nan) if slot.contents.is_none() => 1f32.to_bits(),
         (Role::InOut, Poison::Huge) if slot.contents.is_none() => 2f32.to_bits(),
@@ -300,13 +331,13 @@ fn record_and_wait(
     staged.record(&mut recorder)?;
     recorder.barrier();
     let is_scratch = |slot: &&Slot| !plan.scratch.iter().any(|s| s.name == slot.name);
-    let owns = |s: &&Slot| s.role != Role::In && s.len() > 0 && s.place.shares.is_none();
-    let written: Vec<&Slot> = slots.iter().filter(is_scratch).filter(owns).collect();
+    let is_filled = |s: &&Slot| s.role != Role::In && s.len() > 0;
+    let written: Vec<&Slot> = slots.iter().filter(is_scratch).filter(is_filled).collect();
     for slot in &written {
         let handle = handles[&slot.name].handle;
         // In-place buffers start with data, so only fresh outputs can show that nobody wrote them.
         let is_fresh = slot.contents.is_none() && setting.alias.is_none();
-        if is_fresh && !slot.place.is_partial {
+        if is_fresh && !slot.place.is_partial && slot.place.shares.is_none() {
             recorder.download_written(handle)?;
         } else {
             recorder.download(handle)?;
@@ -321,7 +352,12 @@ fn record_and_wait(
         unordered: staged.unordered().to_vec(),
         ..Executed::default()
     };
-    for (slot, bytes) in written.into_iter().zip(finished.downloads) {
+    for (slot, mut bytes) in written.into_iter().zip(finished.downloads) {
+        // Memory may be shared with a longer buffer.
+        bytes.truncate(slot.bytes());
+        if slot.place.is_partial {
+            blank(session, handles[&slot.name], slot, &mut bytes)?;
+        }
         let tensor = Tensor::from_bytes(slot.dtype, &slot.shape, bytes);
         executed.written.insert(slot.name.clone(), tensor);
     }
@@ -329,4 +365,19 @@ fn record_and_wait(
         executed.written.insert(slot.name.clone(), Tensor::new(slot.dtype, &slot.shape, &[]));
     }
     Ok(executed)
+}
+
+/// Writes zeros over what nobody wrote and nobody had to, so that it is the same in every run.
+fn blank(
+    session: &Session,
+    placed: Placed,
+    slot: &Slot,
+    bytes: &mut [u8],
+) -> Result<(), CheckError> {
+    for element in bytes.chunks_mut(slot.dtype.block_bytes()) {
+        if session.ledger.is_poison(placed.handle, element)? {
+            element.fill(0);
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Files without a truth, and those with expectations of their own.
 
-use super::{check, kernel};
+use super::{check, check_with, kernel};
 
 const XY: &str = "layout(binding = 0) readonly buffer X { float x[]; };\n\
                   layout(binding = 1) writeonly buffer Y { float y[]; };";
@@ -157,4 +157,72 @@ fn a_kernel_that_cannot_be_checked_ends_its_own_file_only() {
         "{}",
         checked.errors
     );
+}
+
+/// A file in which `y` shares the memory of a longer `x`, in either order.
+fn sharing(order: [&str; 2], y: &str) -> String {
+    let buffers = order.map(|name| match name {
+        "x" => {
+            "[buffer.x]\ntype = \"f32\"\nlen = 128\nrole = \"inout\"\ninit = \"ones\"\n".to_owned()
+        }
+        _ => format!("[buffer.y]\ntype = \"f32\"\nlen = 64\nrole = \"out\"\nalias = \"x\"\n{y}\n"),
+    });
+    format!(
+        "version = 1\n[kernel.main]\nfile = \"k.comp\"\n{}\n[[step]]\nkernel = \"main\"\n\
+         bind = {{ 0 = \"x\", 1 = \"y\" }}\npush = {{ n = 64 }}\ngroups = [1]\n",
+        buffers.concat()
+    )
+}
+
+#[test]
+fn an_output_that_shares_memory_is_compared_wherever_it_is_declared() {
+    let shared = XY.replace("readonly ", "").replace("writeonly ", "");
+    let doubles = kernel(&shared, "", "y[i] = 2.0 * x[i];");
+    for order in [["x", "y"], ["y", "x"]] {
+        let right = sharing(order, "expect = { values = [2.0] }");
+        check(&[("k.toml", &right), ("k.comp", &doubles)]).assert_clean();
+        let wrong = sharing(order, "expect = { values = [3.0] }");
+        let checked = check(&[("k.toml", &wrong), ("k.comp", &doubles)]);
+        assert_eq!(checked.kinds(), ["wrong-result"], "{:#?}", checked.findings);
+    }
+    let asks = kernel(&shared, "", "y[i] = float(y.length()) + 0.0 * x[i];");
+    let checked = check(&[("k.toml", &sharing(["x", "y"], "")), ("k.comp", &asks)]);
+    assert_eq!(checked.code, Some(2));
+    assert!(checked.errors.contains("asks for the length of `y`"), "{}", checked.errors);
+}
+
+#[test]
+fn what_may_stay_unwritten_is_no_difference_between_runs() {
+    for dtype in ["f32", "u32", "f16"] {
+        let glsl = match dtype {
+            "u32" => "uint",
+            "f16" => "float16_t",
+            _ => "float",
+        };
+        let y = format!(
+            "#extension GL_EXT_shader_16bit_storage : require\n\
+             layout(binding = 0) readonly buffer X {{ float x[]; }};\n\
+             layout(binding = 1) writeonly buffer Y {{ {glsl} y[]; }};"
+        );
+        let half = kernel(&y, "", &format!("if (i % 2 == 0) y[i] = {glsl}(x[i] + 3.0);"));
+        let out = format!("type = \"{dtype}\"\nlen = \"n\"\nrole = \"out\"\nunwritten = true");
+        let checked = check(&[("k.toml", &file(&out, "")), ("k.comp", &half)]);
+        checked.assert_clean();
+    }
+}
+
+/// Fingerprints of results don't hang on what a worker did before.
+#[test]
+fn outputs_are_the_same_whatever_ran_before() {
+    let hole = kernel(XY, "", "if (i != 70) y[i] = 2.0 * x[i];");
+    let bits = |only: &[&str]| -> Vec<String> {
+        let files = [("k.toml", file(OUT, "")), ("k.comp", hole.clone())];
+        let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+        let run = check_with(&files, &[&["--workers", "1"], only].concat()).run;
+        let lines = run.lines().filter(|line| line.contains("\"check\":\"determinism\""));
+        lines.filter_map(|line| Some(line.split("\"bits\":").nth(1)?.to_owned())).collect()
+    };
+    let alone = bits(&["--only", "determinism"]);
+    assert_eq!(alone.len(), 2);
+    assert_eq!(alone, bits(&[]));
 }

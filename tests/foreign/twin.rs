@@ -66,3 +66,16 @@ fn a_twin_that_is_wrong_itself_is_an_error() {
     assert_eq!(checked.code, Some(2));
     assert!(checked.errors.contains("the naive twin is wrong itself"), "{}", checked.errors);
 }
+
+/// Zero is the poison of integers, and no truth.
+#[test]
+fn a_twin_that_leaves_integers_unwritten_is_wrong_itself() {
+    let buffers = BUFFERS.replace("buffer Y { float", "buffer Y { uint");
+    let file = FILE.replacen("type = \"f32\"\nlen = \"rows\"", "type = \"u32\"\nlen = \"rows\"", 1);
+    let right = kernel(&buffers, "uint cols;", "y[i] = i & 1;");
+    let with = |naive: &str| check(&[("k.toml", &file), ("k.comp", &right), ("naive.comp", naive)]);
+    with(&right).assert_clean();
+    let half = with(&right.replace("y[i]", "if (i > 1) y[i]"));
+    assert_eq!(half.code, Some(2));
+    assert!(half.errors.contains("the naive twin is wrong itself"), "{}", half.errors);
+}

@@ -2,7 +2,7 @@
 
 use crate::device::Limits;
 use crate::kernel_file::{Buffer, BufferRole, Expect, Init, Instance, Truth, Want};
-use crate::memory::{FindingKind, Site};
+use crate::memory::{FindingKind, Poison, Site};
 use crate::numeric::Stream;
 use crate::ops::{Order, Pass, Plan, Role, Scratch, Target, Unsupported};
 use crate::tensor::{Dtype, Tensor};
@@ -75,10 +75,13 @@ impl Given<'_> {
         slots: &[Slot],
     ) -> Result<Vec<Expected>, CheckError> {
         let plan = with_scratch(plan.clone(), &self.instance.buffers);
-        let ran = run_plan(session, &plan, slots, &Setting::first(self))?;
+        let nan = Setting::first(self);
+        let ran = run_plan(session, &plan, slots, &nan)?;
+        let huge = Setting { poison: Poison::Huge, ..nan };
+        let again = run_plan(session, &plan, slots, &huge)?;
         let mut memory = ran.memory.clone();
         memory.retain(|finding| finding.kind != FindingKind::Unwritten);
-        memory.extend(unwritten::surely(slots, &ran));
+        memory.extend(unwritten::in_both(slots, &ran, &again));
         if let Some(finding) = Finding::of_memory(memory) {
             return Err(self.foreign.fault(format!("the naive twin is wrong itself: {finding}")));
         }

@@ -41,6 +41,14 @@ impl Foreign {
     pub fn new(file: KernelFile, registry: &Registry) -> Result<Self, CheckError> {
         let mut foreign = Self { file, op: None, asked: None };
         let first = foreign.first()?;
+        if let Some(shifted) =
+            first.buffers.iter().find(|b| b.alias.is_some() && b.offset_bytes.is_some())
+        {
+            let name = &shifted.name;
+            return Err(
+                foreign.fault(format!("`{name}` shares memory, so it can't have an offset"))
+            );
+        }
         if let Truth::Op(truth) = &first.truth {
             foreign.op = Some(registry.find_op(&truth.op).ok_or_else(|| {
                 let names = registry.ops().iter().map(|op| op.name.to_owned());
