@@ -111,7 +111,7 @@ fn a_swapped_push_struct() {
         let swap = |dispatch: Dispatch| dispatch.push_block(&Swapped { scale: 0.5, len: 1 });
         for step in &mut plan.steps {
             if let Step::Dispatch(dispatch) = step {
-                *dispatch = swap(dispatch.clone());
+                **dispatch = swap((**dispatch).clone());
             }
         }
         Ok(plan)

@@ -25,7 +25,7 @@ fn every_mistake_has_its_place() {
         ("fail vk: forward \"x\" # y", "e.txt:1:6: `vk:` is no device"),
         ("fail * forwrad \"x\" # y", "e.txt:1:8: no check is called `forwrad`; nearest: forward"),
         ("fail * add.naive \"x\" # y", "e.txt:1:8: no check is called `add.naive`"),
-        ("fail * a[/forward \"x\" # y", "e.txt:1:8: error parsing glob"),
+        ("fail * a[/forward \"x\" # y", "e.txt:1:8: Pattern syntax error"),
         ("fail * forward x # y", "e.txt:1:16: the message must stand in double quotes"),
         ("fail * forward \"\" # y", "e.txt:1:16: `fail` needs a message"),
         ("fail * forward \"x # y", "e.txt:1:16: the quote that opens here is never closed"),
