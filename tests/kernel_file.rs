@@ -242,6 +242,9 @@ const MANY: &str = concat!(
     "c = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]",
 );
 
+/// The input of [`SCALE`].
+const X: &str = "type = \"f32\"\nlen = \"n\"\nrole = \"in\"";
+
 /// What is replaced by what.
 const MISTAKES: &[(&str, &str, &str)] = &[
     ("no TOML", "len = \"n\"\nrole = \"in\"", "len = \"n\nrole = \"in\""),
@@ -280,6 +283,43 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("file of another size", "role = \"in\"", "role = \"in\"\ninit = { file = \"b0.bin\" }"),
     ("no file", "role = \"in\"", "role = \"in\"\ninit = { file = \"b9.bin\" }"),
     ("nothing expected", "values = [0], ", ""),
+    (
+        "expected beside an op",
+        "groups = [1]\n",
+        "groups = [1]\n[truth]\nop = \"scale\"\nmap = { x = \"x\", out = \"y\" }\n",
+    ),
+    (
+        "expected beside a gradient",
+        "groups = [1]\n",
+        "groups = [1]\n[truth]\nop = \"scale\"\npass = \"vjp\"\nmap = { gx = \"x\" }\n",
+    ),
+    ("offset in an element", "role = \"in\"", "role = \"in\"\noffset_bytes = 6"),
+    ("offset in a block", X, "type = \"q4_0\"\nlen = 64\nrole = \"in\"\noffset_bytes = 16"),
+    (
+        "negative in an unsigned type",
+        X,
+        "type = \"u32\"\nlen = 1\nrole = \"in\"\ninit = { values = [1, -1] }",
+    ),
+    (
+        "fraction in an integer type",
+        X,
+        "type = \"i64\"\nlen = 1\nrole = \"in\"\ninit = { values = [2.5] }",
+    ),
+    (
+        "range past an integer type",
+        X,
+        "type = \"i8\"\nlen = 1\nrole = \"in\"\ninit = { uniform = [-128, 128] }",
+    ),
+    (
+        "expected past an integer type",
+        "type = \"T\"\nlen = \"n\"\nrole = \"out\"\nexpect = { values = [0]",
+        "type = \"u32\"\nlen = \"n\"\nrole = \"out\"\nexpect = { values = [4294967296]",
+    ),
+    (
+        "more than a double counts",
+        X,
+        "type = \"u64\"\nlen = 1\nrole = \"in\"\ninit = { values = [1e19] }",
+    ),
     ("unset variable", "file = \"scale.comp\"\nspec", "file = \"$VKLAB_UNSET/scale.comp\"\nspec"),
     ("twin of two dispatches", "version = 1", "version = 1\ntruth = { kernel = \"main\" }"),
     ("unknown target", "spec = { BM = 16 }", "spec = { BM = 16 }\ntarget = \"vulkan1.4\""),

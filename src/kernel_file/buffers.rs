@@ -71,17 +71,28 @@ impl Init {
     }
 }
 
+/// A number and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    pub(super) value: f64,
+    pub(super) at: usize,
+}
+
 /// Numbers or a file of bytes.
 #[derive(Clone, Debug)]
 pub(super) enum Data {
-    Values(Vec<f64>),
+    Values(Vec<Placed>),
     File { path: PathBuf, at: usize },
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum InitDecl {
-    Made(Init),
-    File { path: PathBuf, at: usize },
+    /// With the numbers that the file gives for it.
+    Made(Init, Vec<Placed>),
+    File {
+        path: PathBuf,
+        at: usize,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -109,6 +120,21 @@ pub(super) struct BufferDecl {
     pub(super) offset: Option<(u64, usize)>,
     pub(super) accumulate: bool,
     pub(super) unwritten: bool,
+}
+
+impl BufferDecl {
+    /// The numbers that the file gives for elements.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = &Placed> {
+        let made = match &self.init {
+            InitDecl::Made(_, numbers) => numbers.as_slice(),
+            InitDecl::File { .. } => &[],
+        };
+        let wanted = match self.expect.as_ref().and_then(|expect| expect.want.as_ref()) {
+            Some(Data::Values(values)) => values.as_slice(),
+            Some(Data::File { .. }) | None => &[],
+        };
+        made.iter().chain(wanted)
+    }
 }
 
 impl<'d> Loader<'d> {
@@ -154,11 +180,12 @@ impl<'d> Loader<'d> {
         let has_alias = table.get("alias").is_some();
         let Some(entry) = table.entry("init") else {
             let is_read = matches!(role, BufferRole::In | BufferRole::InOut) && !has_alias;
-            return Ok(InitDecl::Made(if is_read { Init::Uniform } else { Init::Undefined }));
+            let init = if is_read { Init::Uniform } else { Init::Undefined };
+            return Ok(InitDecl::Made(init, Vec::new()));
         };
         let value = entry.value;
         let init = if value.is_table() { self.init_table(entry)? } else { named_init(value)? };
-        if matches!(init, InitDecl::Made(Init::Undefined)) {
+        if matches!(init, InitDecl::Made(Init::Undefined, _)) {
             return Ok(init);
         }
         if role == BufferRole::Scratch {
@@ -182,13 +209,17 @@ impl<'d> Loader<'d> {
                 let [low, high] = ends.as_slice() else {
                     return Err(only.value.wrong("two numbers are wanted: [low, high]"));
                 };
-                let (low, high) = (low.number()?, high.number()?);
+                let ends = vec![placed(*low)?, placed(*high)?];
+                let (low, high) = (ends[0].value, ends[1].value);
                 if !(low <= high && (high - low).is_finite()) {
                     return Err(only.value.wrong("low is at most high, both finite"));
                 }
-                InitDecl::Made(Init::Range { low, high })
+                InitDecl::Made(Init::Range { low, high }, ends)
             }
-            "values" => InitDecl::Made(Init::Values(values(only.value)?)),
+            "values" => {
+                let values = values(only.value)?;
+                InitDecl::Made(Init::Values(plain(&values)), values)
+            }
             _ => InitDecl::File { path: self.files.file(only.value)?, at: only.value.at() },
         })
     }
@@ -212,13 +243,21 @@ impl<'d> Loader<'d> {
 fn named_init(value: Value<'_>) -> Read<InitDecl> {
     let words: Vec<(&str, usize)> =
         INITS.iter().enumerate().map(|(at, (word, _))| (*word, at)).collect();
-    Ok(InitDecl::Made(INITS[value.word(&words)?].1.clone()))
+    Ok(InitDecl::Made(INITS[value.word(&words)?].1.clone(), Vec::new()))
 }
 
-fn values(value: Value<'_>) -> Read<Vec<f64>> {
+fn placed(value: Value<'_>) -> Read<Placed> {
+    Ok(Placed { value: value.number()?, at: value.at() })
+}
+
+pub(super) fn plain(values: &[Placed]) -> Vec<f64> {
+    values.iter().map(|placed| placed.value).collect()
+}
+
+fn values(value: Value<'_>) -> Read<Vec<Placed>> {
     let list = value.list("numbers")?;
     if list.is_empty() {
         return Err(value.wrong("the list is empty"));
     }
-    list.into_iter().map(Value::number).collect()
+    list.into_iter().map(placed).collect()
 }

@@ -55,17 +55,21 @@ enum Function {
     Max,
     RoundUp,
     Log2,
+    Log2Ceil,
+    Pow2Ceil,
     Select,
 }
 
 /// Name and number of arguments.
-const FUNCTIONS: [(&str, Function, usize); 7] = [
+const FUNCTIONS: [(&str, Function, usize); 9] = [
     ("ceil", Function::Ceil, 1),
     ("floor", Function::Floor, 1),
     ("min", Function::Min, 2),
     ("max", Function::Max, 2),
     ("round_up", Function::RoundUp, 2),
     ("log2", Function::Log2, 1),
+    ("log2_ceil", Function::Log2Ceil, 1),
+    ("pow2_ceil", Function::Pow2Ceil, 1),
     ("select", Function::Select, 3),
 ];
 
@@ -198,6 +202,8 @@ impl Function {
             (Self::Max, [a, b]) => a.compare(*b).map(|order| if order.is_lt() { *b } else { *a }),
             (Self::RoundUp, [a, step]) => a.rounded_up(*step),
             (Self::Log2, [a]) => a.log2(),
+            (Self::Log2Ceil, [a]) => a.pow2_ceil()?.log2(),
+            (Self::Pow2Ceil, [a]) => a.pow2_ceil(),
             _ => Err("another number of arguments is wanted"),
         }
     }

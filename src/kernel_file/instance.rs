@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::KernelFile;
-use super::buffers::{BufferDecl, BufferRole, Data, Init, InitDecl};
+use super::buffers::{BufferDecl, BufferRole, Data, Init, InitDecl, plain};
 use super::error::KernelFileError;
 use super::files;
 use super::points::Point;
@@ -16,6 +16,8 @@ use crate::tensor::Dtype;
 
 /// 64 TiB: past every device, and far from the end of any integer.
 const MAX_BYTES: u64 = 1 << 46;
+/// Up to here every integer is a double: 2^53.
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// A case of a kernel file.
 #[derive(Clone, Debug)]
@@ -146,12 +148,8 @@ impl KernelFile {
                 let what = format!("`{name}` is {needs} bytes, `{alias}` only {has}");
                 return Err(self.text.wrong(*at, what));
             }
-            if let Some((offset, at)) = decl.offset
-                && offset >= layout.bytes.max(1)
-            {
-                let what = format!("`{}` ends at {} bytes", decl.name, layout.bytes);
-                return Err(self.text.wrong(at, what));
-            }
+            self.check_offset(decl, layout)?;
+            self.check_numbers(decl, layout.dtype)?;
             for (path, at) in [init_file(decl), expect_file(decl)].into_iter().flatten() {
                 let has = files::file_bytes(path).map_err(|what| self.text.wrong(at, what))?;
                 if has != layout.bytes {
@@ -164,6 +162,35 @@ impl KernelFile {
             }
         }
         Ok(layouts)
+    }
+
+    fn check_offset(&self, decl: &BufferDecl, layout: &Layout) -> Read<()> {
+        let Some((offset, at)) = decl.offset else { return Ok(()) };
+        let (name, dtype) = (&decl.name, layout.dtype);
+        if offset >= layout.bytes.max(1) {
+            return Err(self.text.wrong(at, format!("`{name}` ends at {} bytes", layout.bytes)));
+        }
+        let unit = dtype.block_bytes();
+        if offset % unit as u64 != 0 {
+            let of = if dtype.is_quantised() { "a block" } else { "an element" };
+            let what = format!("{offset} is no multiple of {unit}, the bytes of {of} of {dtype}");
+            return Err(self.text.wrong(at, what));
+        }
+        Ok(())
+    }
+
+    /// Storage would clamp and round what an integer can't be.
+    fn check_numbers(&self, decl: &BufferDecl, dtype: Dtype) -> Read<()> {
+        for number in decl.numbers().filter(|_| dtype.is_integer()) {
+            let value = number.value;
+            if value.fract() == 0.0 && value.abs() > MAX_WHOLE {
+                return Err(self.text.wrong(number.at, "an integer beyond 2^53; use a file"));
+            }
+            if dtype.round(value) != value {
+                return Err(self.text.wrong(number.at, format!("{value} is none of {dtype}")));
+            }
+        }
+        Ok(())
     }
 
     fn layout(&self, decl: &BufferDecl, values: &Values<'_>) -> Read<Layout> {
@@ -193,7 +220,7 @@ impl KernelFile {
         let read =
             |path, at| files::read(path, layout.bytes).map_err(|what| self.text.wrong(at, what));
         let init = match &decl.init {
-            InitDecl::Made(init) => init.clone(),
+            InitDecl::Made(init, _) => init.clone(),
             InitDecl::File { path, at } => Init::Bytes(read(path, *at)?),
         };
         let expect = match &decl.expect {
@@ -201,7 +228,7 @@ impl KernelFile {
             Some(expect) => {
                 let want = match &expect.want {
                     None => None,
-                    Some(Data::Values(values)) => Some(Want::Values(values.clone())),
+                    Some(Data::Values(values)) => Some(Want::Values(plain(values))),
                     Some(Data::File { path, at }) => Some(Want::Bytes(read(path, *at)?)),
                 };
                 Some(Expect { want, rtol: expect.rtol, atol: expect.atol })
@@ -266,7 +293,7 @@ impl KernelFile {
 fn init_file(decl: &BufferDecl) -> Option<(&std::path::Path, usize)> {
     match &decl.init {
         InitDecl::File { path, at } => Some((path, *at)),
-        InitDecl::Made(_) => None,
+        InitDecl::Made(..) => None,
     }
 }
 

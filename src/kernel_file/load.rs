@@ -245,16 +245,31 @@ impl KernelFile {
 
     fn check_expect(&self, buffer: &BufferDecl) -> Read<()> {
         let Some(expect) = &buffer.expect else { return Ok(()) };
-        let has_twin = matches!(self.truth, TruthDecl::File { .. } | TruthDecl::Kernel(_));
-        if expect.want.is_none() && !has_twin {
-            let what = "without `truth.kernel`, a `file` or `values` must say what is expected";
-            return Err(self.text.wrong(expect.at, what));
+        let judge = match &self.truth {
+            TruthDecl::None => None,
+            TruthDecl::File { .. } | TruthDecl::Kernel(_) => Some("truth.kernel"),
+            TruthDecl::Op(op) if op.map.iter().any(|(_, mapped)| *mapped == buffer.name) => {
+                Some("truth.op")
+            }
+            TruthDecl::Op(op) if op.pass == Pass::Vjp => {
+                // The gradient is run with several cotangents and must be linear in them.
+                let what = "beside a `vjp`, only buffers that `truth.map` names are compared";
+                return Err(self.text.wrong(expect.at, what));
+            }
+            TruthDecl::Op(_) => None,
+        };
+        match (&expect.want, judge) {
+            (None, None) => {
+                let what =
+                    "no truth speaks of it, so a `file` or `values` must say what is expected";
+                Err(self.text.wrong(expect.at, what))
+            }
+            (Some(_), Some(judge)) => {
+                let what = "says what is expected: `rtol` and `atol` alone are wanted";
+                Err(self.text.wrong(expect.at, format!("`{judge}` {what}")))
+            }
+            _ => Ok(()),
         }
-        if expect.want.is_some() && has_twin {
-            let what = "`truth.kernel` says what is expected: `rtol` and `atol` alone are wanted";
-            return Err(self.text.wrong(expect.at, what));
-        }
-        Ok(())
     }
 
     fn formulas(&self) -> Vec<&Formula> {

@@ -153,6 +153,16 @@ impl Number {
         }
     }
 
+    /// The least power of two, from 1 on, that isn't below it.
+    pub(super) fn pow2_ceil(self) -> Calculated {
+        if !(self.to_f64() > 0.0) {
+            return Err("a power of two above what isn't positive");
+        }
+        let whole = self.ceil()?.to_whole().and_then(|whole| u128::try_from(whole).ok());
+        let power = whole.and_then(u128::checked_next_power_of_two);
+        power.and_then(|power| i128::try_from(power).ok()).map(Self::whole).ok_or(TOO_LARGE)
+    }
+
     pub(super) fn compare(self, other: Self) -> Result<Ordering, &'static str> {
         match self.minus(other)? {
             Self::Ratio(over, _) => Ok(over.cmp(&0)),

@@ -62,10 +62,25 @@ pub enum FilesError {
         path: PathBuf,
     },
     /// A file listed as a gradient that isn't one.
-    #[error("{path} is listed under gradient.vjp, and its truth has no pass = \"vjp\"")]
+    #[error(
+        "{path} is listed under gradient.vjp of {forward}, and its truth is not `{op}` with \
+         pass = \"vjp\""
+    )]
     NoVjp {
         /// The listed file.
         path: PathBuf,
+        /// The file that lists it.
+        forward: PathBuf,
+        /// What that one computes.
+        op: String,
+    },
+    /// An operand without a gradient.
+    #[error("{path}: no file of gradient.vjp maps {missing}")]
+    NoGradient {
+        /// The file that lists them.
+        path: PathBuf,
+        /// The gradients.
+        missing: String,
     },
     /// A matrix that would take hours by mistake.
     #[error(
@@ -144,14 +159,34 @@ impl Files {
         let foreign = Foreign::new(file, registry)?;
         let work = Work::File { path: path.to_owned(), unsaved: None };
         self.files.push(FileTarget { work, foreign });
-        for gradient in gradients {
-            self.load(registry, &gradient, matrices)?;
-            let found = self.files.iter().find(|file| same(file.foreign.file().path(), &gradient));
-            if found.is_some_and(|file| !file.foreign.is_vjp()) {
-                return Err(FilesError::NoVjp { path: gradient });
-            }
+        for gradient in &gradients {
+            self.load(registry, gradient, matrices)?;
         }
-        Ok(())
+        if gradients.is_empty() { Ok(()) } else { self.check_gradients(path, &gradients) }
+    }
+
+    /// Whether the listed files give every gradient of what the file maps.
+    fn check_gradients(&self, path: &Path, listed: &[PathBuf]) -> Result<(), FilesError> {
+        let found = |path: &Path| {
+            let file = self.files.iter().find(|file| same(file.foreign.file().path(), path));
+            file.map(|file| &file.foreign)
+        };
+        let Some(forward) = found(path) else { return Ok(()) };
+        let vjps: Vec<&Foreign> = listed.iter().filter_map(|path| found(path)).collect();
+        if let Some(other) = vjps.iter().find(|file| !file.is_vjp_of(forward)) {
+            return Err(FilesError::NoVjp {
+                path: other.file().path().to_owned(),
+                forward: path.to_owned(),
+                op: forward.op_name().unwrap_or_default().to_owned(),
+            });
+        }
+        let missing = forward.missing_gradients(&vjps);
+        // What a file says that can't be read on this machine isn't known.
+        if missing.is_empty() || vjps.len() < listed.len() {
+            return Ok(());
+        }
+        let missing: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        Err(FilesError::NoGradient { path: path.to_owned(), missing: missing.join(", ") })
     }
 }
 

@@ -2,6 +2,7 @@
 //! that should find them.
 
 mod alone;
+mod mapping;
 mod of_op;
 mod twin;
 

@@ -142,7 +142,7 @@ impl Tolerance {
     }
 }
 
-fn expected(buffer: &Buffer) -> Option<Expected> {
+pub(super) fn expected(buffer: &Buffer) -> Option<Expected> {
     let Expect { want, rtol, atol } = buffer.expect.as_ref()?;
     let tensor = match want.as_ref()? {
         Want::Bytes(bytes) => Tensor::from_bytes(buffer.dtype, &[buffer.len], bytes.clone()),

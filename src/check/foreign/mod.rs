@@ -1,6 +1,7 @@
 //! Kernel files under the checks: of an op of a registry, beside a naive twin, or alone.
 
 mod given;
+mod mapping;
 mod own;
 
 use crate::kernel_file::{Instance, KernelFile, KernelFileError, Point, Truth};
@@ -115,13 +116,6 @@ impl Foreign {
             }
         }
         cases.iter().map(|case| self.id(case)).collect()
-    }
-
-    /// Whether it computes the gradient of an op.
-    #[must_use]
-    pub fn is_vjp(&self) -> bool {
-        let first = self.first().ok().map(|first| first.truth);
-        matches!(first, Some(Truth::Op(truth)) if truth.pass == Pass::Vjp)
     }
 
     /// The id of a case as the file itself writes it.

@@ -1,17 +1,16 @@
 //! A kernel file as a variant of an op: the plan in the op's names, and what its buffers change of
 //! the op's trials.
 
-use crate::kernel_file::{Buffer, BufferRole, Instance, OpTruth, Truth};
+use crate::kernel_file::{Buffer, Instance, OpTruth, Truth};
 use crate::numeric::Regime;
-use crate::ops::{
-    Case, Gradient, Op, Order, Pass, Plan, Problem, Step, Target, Unsupported, Variant,
-};
+use crate::ops::{Case, Op, Order, Pass, Plan, Problem, Step, Target, Unsupported, Variant};
 use crate::tensor::Dtype;
 
 use super::super::CheckError;
 use super::super::compare::Expected;
 use super::super::execute::{Place, Slot};
-use super::given::{aligned, is_scratch, place, slot, with_scratch};
+use super::given::{aligned, expected, is_scratch, place, slot, with_scratch};
+use super::mapping::{fits, mapped};
 use super::{FileCase, Foreign};
 
 /// What a kernel file brings in place of a variant's plans.
@@ -25,6 +24,8 @@ pub struct Own {
     operands: Vec<Operand>,
     /// Buffers that the op doesn't know.
     extra: Vec<Slot>,
+    /// What the file expects of those.
+    extra_expected: Vec<Expected>,
     buffers: Vec<Buffer>,
     subgroup_sizes: Vec<u32>,
 }
@@ -88,10 +89,11 @@ impl Own {
         fitted
     }
 
-    /// Leaves out what the file doesn't compute, and allows what it asks for.
+    /// Leaves out what the file doesn't compute, allows what it asks for, and adds what it expects
+    /// of its own buffers.
     pub(crate) fn fit_expectations(&self, expected: &mut Vec<Expected>) {
         expected.retain(|want| self.operands.iter().any(|o| o.name == want.name));
-        for want in expected {
+        for want in expected.iter_mut() {
             let operand = self.operands.iter().find(|o| o.name == want.name);
             if let Some((rtol, atol)) = operand.and_then(|o| o.tolerance) {
                 for (bound, value) in want.bounds.iter_mut().zip(&want.values) {
@@ -101,6 +103,7 @@ impl Own {
                 }
             }
         }
+        expected.extend(self.extra_expected.iter().cloned());
     }
 }
 
@@ -143,7 +146,9 @@ pub(super) fn view(
     };
     let is_mapped = |buffer: &&Buffer| mapped.iter().any(|(_, b)| b.name == buffer.name);
     let id = foreign.id(case);
-    let extra = instance.buffers.iter().filter(|b| !is_mapped(b) && !is_scratch(b));
+    let extra: Vec<&Buffer> =
+        instance.buffers.iter().filter(|b| !is_mapped(b) && !is_scratch(b)).collect();
+    let wanted = extra.iter().filter_map(|buffer| expected(buffer));
     let own = Own {
         plan: renamed(with_scratch(instance.plan.clone(), &instance.buffers), &name_of),
         dims: inner.dims.clone(),
@@ -157,7 +162,9 @@ pub(super) fn view(
                 tolerance: buffer.expect.as_ref().map(|e| (e.rtol, e.atol)),
             })
             .collect(),
+        extra_expected: wanted.map(|want| Expected { name: name_of(&want.name), ..want }).collect(),
         extra: extra
+            .iter()
             .map(|buffer| {
                 let slot = slot(foreign, buffer, &id, case.seed);
                 Slot { name: name_of(&buffer.name), place: shared(slot.place, &name_of), ..slot }
@@ -189,74 +196,6 @@ fn renamed(mut plan: Plan, name_of: &impl Fn(&str) -> String) -> Plan {
         }
     }
     plan
-}
-
-/// Names of the op's buffers with the file's buffers behind them.
-fn mapped<'i>(
-    foreign: &Foreign,
-    op: &Op,
-    truth: &OpTruth,
-    instance: &'i Instance,
-) -> Result<Vec<(String, &'i Buffer)>, CheckError> {
-    let outputs: Vec<&str> =
-        op.operands.iter().filter(|o| o.is_written()).map(|o| o.name).collect();
-    let known = buffer_names(op, truth.pass);
-    let mut mapped: Vec<(String, &Buffer)> = Vec::new();
-    for (operand, buffer) in &truth.map {
-        let name = match outputs.as_slice() {
-            [only] if operand == "out" && !known.contains(operand) => (*only).to_owned(),
-            _ => operand.clone(),
-        };
-        if !known.contains(&name) {
-            let known = known.join(", ");
-            return Err(
-                foreign.fault(format!("{} has no operand `{name}`; it has {known}", op.name))
-            );
-        }
-        let found = instance.buffers.iter().find(|b| b.name == *buffer);
-        let found =
-            found.ok_or_else(|| foreign.fault(format!("truth.map: no buffer `{buffer}`")))?;
-        if mapped.iter().any(|(_, b)| b.name == *buffer) {
-            return Err(foreign.fault(format!("truth.map names `{buffer}` twice")));
-        }
-        mapped.push((name, found));
-    }
-    let read = op.operands.iter().filter(|o| o.is_read() && truth.pass == Pass::Forward);
-    if let Some(missing) = read.map(|o| o.name).find(|name| mapped.iter().all(|(n, _)| n != name)) {
-        return Err(
-            foreign.fault(format!("truth.map names no buffer for `{missing}` of {}", op.name))
-        );
-    }
-    for (name, buffer) in &mapped {
-        contract(op, truth.pass, name, buffer).map_err(|what| foreign.fault(what))?;
-    }
-    Ok(mapped)
-}
-
-/// The buffers of an op's pass.
-fn buffer_names(op: &Op, pass: Pass) -> Vec<String> {
-    let operands = op.operands.iter().map(|o| o.name.to_owned());
-    let gradients = op.operands.iter().filter(|o| o.gradient != Gradient::None);
-    let gradients = gradients.map(|o| format!("g{}", o.name));
-    match pass {
-        Pass::Forward => operands.collect(),
-        Pass::Vjp => operands.chain(gradients).collect(),
-    }
-}
-
-/// Whether the file treats a buffer as the op does.
-fn contract(op: &Op, pass: Pass, name: &str, buffer: &Buffer) -> Result<(), String> {
-    let gradient_of = op.operands.iter().find(|o| o.is_read() && name == format!("g{}", o.name));
-    let adds = pass == Pass::Vjp && gradient_of.is_some_and(|o| o.gradient == Gradient::Add);
-    if adds == buffer.accumulate {
-        return Ok(());
-    }
-    let (does, says) =
-        if adds { ("adds to", "accumulate = true") } else { ("overwrites", "no accumulate") };
-    Err(format!(
-        "{} {does} `{name}`, so `{}` needs {says}; else compare with truth.kernel",
-        op.name, buffer.name
-    ))
 }
 
 fn dims(
@@ -309,41 +248,4 @@ fn attributes(foreign: &Foreign, op: &Op, truth: &OpTruth) -> Result<Vec<f64>, C
         attributes[at] = *value;
     }
     Ok(attributes)
-}
-
-/// Lengths and types of the buffers against the op's operands.
-fn fits(
-    foreign: &Foreign,
-    problem: &Problem<'_>,
-    mapped: &[(String, &Buffer)],
-) -> Result<(), CheckError> {
-    for (name, buffer) in mapped {
-        let is_gradient = |o: &&crate::ops::Operand| *name == format!("g{}", o.name);
-        let operands = problem.op.operands;
-        let operand =
-            operands.iter().find(|o| o.name == name).or(operands.iter().find(is_gradient));
-        let Some(operand) = operand else { continue };
-        let shape = (operand.shape)(problem);
-        if shape.iter().product::<usize>() != buffer.len {
-            return Err(foreign.fault(format!(
-                "`{}` holds {} elements, `{name}` of {} has the shape {shape:?}",
-                buffer.name, buffer.len, problem.op.name
-            )));
-        }
-        let whole = operand.dtype.is_some_and(Dtype::is_integer);
-        if whole != buffer.dtype.is_integer() {
-            return Err(foreign.fault(format!(
-                "`{}` is {}, and `{name}` of {} isn't",
-                buffer.name, buffer.dtype, problem.op.name
-            )));
-        }
-        if buffer.offset_bytes.is_some_and(|offset| offset > 0)
-            || buffer.role == BufferRole::Scratch
-        {
-            return Err(
-                foreign.fault(format!("an operand is a whole buffer, and `{}` isn't", buffer.name))
-            );
-        }
-    }
-    Ok(())
 }
