@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::device::{Kernel, KernelId, SpecValue};
 use crate::glsl::{Build, Chain, Compiler, Folders, Includes, Library, Modules};
 use crate::memory::Ledger;
-use crate::ops::{Code, Constant, Dispatch, Name, PushValue, Socket};
+use crate::ops::{Code, Constant, Dispatch, Name, Others, PushValue, Socket};
 use crate::spirv::{self, Binding, BindingKind, ElementType, Interface, SpecConstant};
 use crate::tensor::Dtype;
 
@@ -248,7 +248,15 @@ pub(super) fn bound_names<'b>(
                 return Err(mismatch(built, what));
             }
             let renamed = dispatch.renamed.iter().find(|(socket, _)| is_at(binding, socket));
-            Ok((binding, renamed.map_or(binding.name.as_str(), |(_, buffer)| buffer.as_ref())))
+            match (renamed, dispatch.others) {
+                (Some((_, buffer)), _) => Ok((binding, buffer.as_ref())),
+                (None, Others::ByName) => Ok((binding, binding.name.as_str())),
+                (None, Others::Unbound) => {
+                    let (set, number, name) = (binding.set, binding.binding, &binding.name);
+                    let what = format!("the step binds nothing to {set}.{number} (`{name}`)");
+                    Err(mismatch(built, what))
+                }
+            }
         })
         .collect()
 }

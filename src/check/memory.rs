@@ -1,7 +1,7 @@
 //! Memory: guards, unwritten outputs, changed inputs, results that depend on what nobody wrote,
 //! and steps of a plan that use the same memory without a barrier between them.
 
-use crate::memory::{FindingKind, Poison};
+use crate::memory::{FindingKind, MemoryFinding, Poison};
 use crate::ops::Order;
 
 use super::execute::{Executed, Setting, put};
@@ -21,7 +21,7 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
     let huge_setting = Setting { poison: Poison::Huge, ..setting };
     let huge = put(session, question, &trial.slots, &huge_setting)?;
     let never = unwritten::in_both(&trial.slots, &nan, &huge);
-    let found = Finding::of_memory(never).or_else(|| seen(&nan)).or_else(|| seen(&huge));
+    let found = seen(&nan, never).or_else(|| seen(&huge, Vec::new()));
     if let Some(finding) = found {
         return Ok(Outcome::fail(finding));
     }
@@ -31,7 +31,7 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
             executed => executed?,
         };
         let never = unwritten::surely(&trial.slots, &executed);
-        if let Some(finding) = Finding::of_memory(never).or_else(|| seen(&executed)) {
+        if let Some(finding) = seen(&executed, never) {
             return Ok(Outcome::fail(finding));
         }
     }
@@ -53,14 +53,16 @@ fn others(question: &dyn Question) -> impl Iterator<Item = Setting> {
     sizes.map(move |size| Setting { workgroup: *size, ..default.clone() }).chain([shifted])
 }
 
-/// What the ledger and the plan's order say of a run, whatever its results are. Outputs that nobody
-/// wrote are told apart from legal values elsewhere.
-fn seen(executed: &Executed) -> Option<Finding> {
+/// What the ledger and the plan's order say of a run, whatever its results are, with the outputs that
+/// nobody wrote: those are told apart from legal values elsewhere. A write beside the data comes first,
+/// since the element that it missed is the lesser fault.
+fn seen(executed: &Executed, never: Vec<MemoryFinding>) -> Option<Finding> {
     let missing = || {
         let message = executed.unordered.first()?;
         Some(Finding::new(Kind::MissingBarrier, message.clone()))
     };
     let mut memory = executed.memory.clone();
     memory.retain(|finding| finding.kind != FindingKind::Unwritten);
+    memory.extend(never);
     Finding::of_memory(memory).or_else(missing)
 }

@@ -5,7 +5,7 @@ use super::error::Text;
 use super::read::Read;
 use super::scope::{Choice, Values};
 use super::steps::{DispatchDecl, Does, PushDecl, StepDecl};
-use crate::ops::{Dispatch, HostMember, Name, Plan, Push, PushValue, Step};
+use crate::ops::{Dispatch, HostMember, Name, Others, Plan, Push, PushValue, Step};
 
 impl KernelFile {
     /// # Errors
@@ -59,6 +59,7 @@ impl KernelFile {
         }
         let bound = decl.bind.iter();
         dispatch.renamed = bound.map(|(socket, b)| (socket.clone(), b.clone().into())).collect();
+        dispatch.others = Others::Unbound;
         dispatch.push = push(&self.text, values, &decl.push)?;
         Ok((!dispatch.groups.contains(&0)).then_some(dispatch))
     }

@@ -49,7 +49,9 @@ pub use case::{Case, CaseError, Cases};
 pub use code::Code;
 pub use flaws::flaws;
 pub use nearest::{nearest, suggested};
-pub use plan::{Constant, Dispatch, Name, Plan, Scratch, Socket, Step, Target, Unsupported};
+pub use plan::{
+    Constant, Dispatch, Name, Others, Plan, Scratch, Socket, Step, Target, Unsupported,
+};
 pub use problem::Problem;
 pub use push::{HostMember, Push, PushValue};
 pub use record::{

@@ -74,8 +74,10 @@ pub struct Dispatch {
     pub defines: Vec<(Name, Name)>,
     /// Specialization constants with their values.
     pub spec: Vec<(Constant, PushValue)>,
-    /// (GLSL buffer, operand or scratch) where the names differ; all others bind by name.
+    /// (GLSL buffer, operand or scratch) where the names differ.
     pub renamed: Vec<(Socket, Name)>,
+    /// What the other bindings of the kernel are bound to.
+    pub others: Others,
     /// Push constants.
     pub push: Push,
     /// Workgroups along x, y, z.
@@ -89,6 +91,16 @@ pub enum Constant {
     Named(Name),
     /// By its `constant_id`.
     Id(u32),
+}
+
+/// What a binding gets that a dispatch doesn't name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Others {
+    /// The operand or scratch buffer of the GLSL buffer's name.
+    #[default]
+    ByName,
+    /// Nothing: a binding that is left out is an error.
+    Unbound,
 }
 
 /// A place in a kernel that a buffer is bound to.
@@ -120,6 +132,7 @@ impl Dispatch {
             defines: Vec::new(),
             spec: Vec::new(),
             renamed: Vec::new(),
+            others: Others::default(),
             push: Push::default(),
             groups: [1, 1, 1],
         }

@@ -134,7 +134,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
                 that it adds in any order.",
         causes: &[
             "a missing barrier: a race in shared memory or between dispatches",
-            "float atomics: declare the variant `unordered`",
+            "float atomics: declare the variant `unordered`, in a kernel file `order = \"atomic\"`",
             "a read of memory that nobody wrote",
         ],
         next: "Differences beyond rounding are a race. Look for a barrier between the last write \

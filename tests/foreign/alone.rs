@@ -51,6 +51,10 @@ fn an_output_with_a_hole_and_a_write_behind_the_end_are_found() {
     let checked = check(&[("k.toml", &file(OUT, "")), ("k.comp", &beyond)]);
     assert!(checked.kinds().contains(&"guard-hit"), "{:?}", checked.found);
     assert_eq!(checked.findings[0]["line"], 8, "{:#?}", checked.findings[0]);
+    // The element that it missed is the lesser fault.
+    let shifted = kernel(XY, "", "y[i + 1] = x[i];");
+    let checked = check(&[("k.toml", &file(OUT, "")), ("k.comp", &shifted)]);
+    assert_eq!(checked.kinds()[0], "guard-hit", "{:?}", checked.found);
 }
 
 /// Zero and one are the poisons of integers, and legal results.

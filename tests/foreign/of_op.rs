@@ -166,6 +166,10 @@ fn gradients_are_targets_of_their_own() {
     assert!(right.run.contains("vjp.toml") && right.run.contains("\"check\":\"gradient\""));
     let factor = with("1.01 * d[i] * y[i]");
     assert!(factor.found.contains(&("gradient".to_owned(), "wrong-gradient".to_owned())));
+    let large = |f: &Value| f["case"].as_str().is_some_and(|case| case.starts_with("n=100/large"));
+    assert!(factor.findings.iter().any(large), "every kind of data at every listed shape");
+    let message = factor.findings[0]["message"].as_str().expect("a message");
+    assert!(message.contains("`gx` is `dx` here"), "{message}");
     let named = |f: &Value| f["finding"]["causes"].to_string().contains("1.01");
     assert!(factor.findings.iter().any(named), "{:#?}", factor.findings);
 }
@@ -181,7 +185,9 @@ fn what_does_not_fit_the_op_is_named() {
         ("op = \"exp\"", "op = \"expp\"", &["no op is called `expp`", "exp"][..]),
         ("x = \"x\", y", "z = \"x\", y", &["no operand `z`", "x, y"][..]),
         ("x = \"x\", y", "y", &["no buffer for `x`"][..]),
-        ("len = \"n\" }", "len = \"2 * n\" }", &["holds 1 elements", "[2]"][..]),
+        ("len = \"n\" }", "len = \"2 * n\" }", &["holds 1 elements", "[2]", "len = 2"][..]),
+        ("role = \"out\"", "role = \"in\"", &["exp writes `y`", "says otherwise"][..]),
+        ("0 = \"x\", 1", "1", &["binds nothing to 0.0 (`x`)"][..]),
         ("len = \"n\" }", "size = \"n\" }", &["no dimension `size`", "len"][..]),
     ] {
         let checked = with(from, to);

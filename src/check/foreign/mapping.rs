@@ -144,6 +144,23 @@ fn buffer_names(op: &Op, pass: Pass) -> Vec<String> {
 /// Whether the file treats a buffer as the op does.
 fn contract(op: &Op, pass: Pass, name: &str, buffer: &Buffer) -> Result<(), String> {
     let gradient_of = op.operands.iter().find(|o| o.is_read() && name == format!("g{}", o.name));
+    let is_written = match pass {
+        Pass::Forward => op.operands.iter().any(|o| o.name == name && o.is_written()),
+        Pass::Vjp => gradient_of.is_some(),
+    };
+    let fits = match buffer.role {
+        BufferRole::In => !is_written,
+        BufferRole::Out => is_written,
+        BufferRole::InOut => true,
+        BufferRole::Scratch => false,
+    };
+    if !fits {
+        let does = if is_written { "writes" } else { "reads" };
+        return Err(format!(
+            "{} {does} `{name}`, and the role of `{}` says otherwise",
+            op.name, buffer.name
+        ));
+    }
     let adds = pass == Pass::Vjp && gradient_of.is_some_and(|o| o.gradient == Gradient::Add);
     if adds == buffer.accumulate {
         return Ok(());
@@ -170,9 +187,14 @@ pub(super) fn fits(
         let Some(operand) = operand else { continue };
         let shape = (operand.shape)(problem);
         if shape.iter().product::<usize>() != buffer.len {
+            let dims = problem.op.dims.iter().zip(problem.dims);
+            let dims: Vec<String> = dims.map(|(dim, n)| format!("{} = {n}", dim.name)).collect();
             return Err(foreign.fault(format!(
-                "`{}` holds {} elements, `{name}` of {} has the shape {shape:?}",
-                buffer.name, buffer.len, problem.op.name
+                "`{}` holds {} elements, `{name}` of {} has the shape {shape:?} with {}; see truth.dims",
+                buffer.name,
+                buffer.len,
+                problem.op.name,
+                dims.join(", ")
             )));
         }
         let whole = operand.dtype.is_some_and(Dtype::is_integer);

@@ -34,6 +34,10 @@ struct FileCase {
 /// Combinations that the quick cases take whole; of more, they vary one axis at a time.
 const QUICK_POINTS: usize = 64;
 
+/// Combinations times kinds of data that are run in full; of more, the first and the last combination
+/// see every kind.
+const MOST_IN_FULL: usize = 256;
+
 impl Foreign {
     /// A file with the op that its truth names.
     ///
@@ -112,7 +116,15 @@ impl Foreign {
             Some(op) => {
                 let regimes = regimes(check, op);
                 cases.extend(points.iter().map(|point| case(point, Some(regimes[0]))));
-                cases.extend(regimes[1..].iter().map(|r| case(&points[0], Some(*r))));
+                // Shapes are often listed from the smallest on, and one element alone hides much.
+                let ends = [0, points.len() - 1].map(|at| &points[at]);
+                let all: Vec<&Point> = match points.len() * regimes.len() {
+                    ..=MOST_IN_FULL => points.iter().collect(),
+                    _ if points.len() > 1 => ends.to_vec(),
+                    _ => vec![&points[0]],
+                };
+                let in_all = |point| regimes[1..].iter().map(move |r| case(point, Some(*r)));
+                cases.extend(all.into_iter().flat_map(in_all));
             }
         }
         cases.iter().map(|case| self.id(case)).collect()
@@ -153,6 +165,7 @@ impl Foreign {
                     finding.smallest = Some(self.id(&smallest));
                 }
                 self.blame(session, &smallest, &mut finding);
+                self.name(&mut finding);
                 let target = self.arguments();
                 finding.repeat = repeat(session, &target, check, &self.id(&smallest), seed);
                 Outcome::Fail { finding }
@@ -203,6 +216,18 @@ impl Foreign {
         };
         if let Ok(plan) = plan {
             blame::in_plan(session, &plan, None, finding);
+        }
+    }
+
+    /// A finding speaks of operands; the file may call its buffers otherwise.
+    fn name(&self, finding: &mut super::Finding) {
+        let Some(operand) = finding.mismatch.as_ref().map(|m| &m.buffer) else { return };
+        let Ok(Truth::Op(truth)) = self.first().map(|first| first.truth) else { return };
+        // What differs is written, and `out` stands for the only output.
+        let named = |wanted: &str| truth.map.iter().find(|(name, _)| name == wanted);
+        let buffer = named(operand).or_else(|| named("out")).map(|(_, buffer)| buffer);
+        if let Some(buffer) = buffer.filter(|buffer| *buffer != operand) {
+            finding.message = format!("{} (`{operand}` is `{buffer}` here)", finding.message);
         }
     }
 
