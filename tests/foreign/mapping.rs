@@ -73,7 +73,7 @@ fn a_truth_that_says_nothing_of_what_is_written_is_refused() {
 fn an_operand_has_one_buffer() {
     let body = "y[i] = 2.0 * x[i]; count[i] = 3u;";
     let twice = checked("map = { x = \"x\", out = \"y\", y = \"count\" }", "", "", body);
-    assert_refused(&twice, &["`y` of scale twice", "`out`"]);
+    assert_refused(&twice, &["`y` of scale", "`y` and `count`"]);
 }
 
 #[test]

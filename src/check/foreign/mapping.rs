@@ -79,11 +79,11 @@ pub(super) fn mapped<'i>(
         if mapped.iter().any(|(_, b)| b.name == *buffer) {
             return Err(foreign.fault(format!("truth.map names `{buffer}` twice")));
         }
-        if mapped.iter().any(|(known, _)| *known == name) {
-            let both =
-                if *operand == name { String::new() } else { format!(": `{operand}` is it") };
-            let what = format!("truth.map names `{name}` of {} twice{both}", op.name);
-            return Err(foreign.fault(what));
+        if let Some((_, other)) = mapped.iter().find(|(known, _)| *known == name) {
+            return Err(foreign.fault(format!(
+                "truth.map gives `{name}` of {} two buffers, `{}` and `{buffer}`",
+                op.name, other.name
+            )));
         }
         mapped.push((name, found));
     }
