@@ -21,7 +21,9 @@ use super::look::targets;
 use super::{CliError, Ending, print_line};
 
 pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Ending, CliError> {
-    let matrices = if options.many_builds > 1 { Matrices::Unbounded } else { Matrices::Bounded };
+    // One case is one build, however many there are.
+    let is_unbounded = options.many_builds > 1 || options.case.is_some();
+    let matrices = if is_unbounded { Matrices::Unbounded } else { Matrices::Bounded };
     let targets = targets(registry, options, matrices)?;
     for (path, reason) in targets.left_out() {
         eprintln!("vklab: skipped {}: {reason}", path.display());

@@ -7,6 +7,7 @@ mod file;
 mod files;
 mod in_order;
 mod look;
+mod place;
 mod plan;
 mod read;
 mod rewrite;

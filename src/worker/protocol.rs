@@ -1,6 +1,6 @@
 //! What parent and child say to each other, one JSON object a line.
 
-use std::path::PathBuf;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ impl Work {
     pub fn group(&self) -> String {
         match self {
             Self::Variant { op, .. } => op.clone(),
-            Self::File { path, .. } => path.display().to_string(),
+            Self::File { path, .. } => slashed(path),
         }
     }
 
@@ -80,6 +80,12 @@ impl Work {
             Self::File { .. } => None,
         }
     }
+}
+
+/// A path with `/` on every platform.
+#[must_use]
+pub fn slashed(path: &Path) -> String {
+    path.display().to_string().replace(MAIN_SEPARATOR, "/")
 }
 
 impl Task {
