@@ -183,8 +183,15 @@ pub enum Event {
     },
     /// All cases of the task are done.
     Finished,
-    /// The rest of the task can't be done; the next one may well be.
+    /// A case can't be done, or the rest of the task; what follows may well be.
     Refused {
+        /// Index in the task; the rest of it if there is none.
+        case: Option<usize>,
+        /// The error's text.
+        message: String,
+    },
+    /// The arrays of a finding, which was answered already, could not be written.
+    NotDumped {
         /// The error's text.
         message: String,
     },
