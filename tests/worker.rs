@@ -30,6 +30,9 @@ const LAB_FAULT: u64 = 7;
 const LOST: u64 = 8;
 const LEAVES: u64 = 9;
 const BYTES: u64 = 10;
+const REFUSE: u64 = 11;
+const REFUSE_REST: u64 = 12;
+const NO_DUMP: u64 = 13;
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
@@ -52,6 +55,9 @@ fn main() -> ExitCode {
         Trial::test("a_worker_that_dies_at_its_end_is_told", dies_at_its_end),
         Trial::test("every_case_may_be_bad", all_bad),
         Trial::test("the_first_bad_case_may_end_a_task", first_failure),
+        Trial::test("a_refused_case_takes_no_other_with_it", refused_case),
+        Trial::test("what_can_t_be_done_at_all_ends_its_task_alone", refused_rest),
+        Trial::test("a_dump_that_can_t_be_written_loses_no_answer", not_dumped),
         Trial::test("several_workers_share_the_tasks", several),
         Trial::test("the_labs_own_fault_ends_the_run", labs_own_fault),
         Trial::test("a_worker_that_never_gets_ready_ends_the_run", never_ready),
@@ -73,7 +79,7 @@ fn worker(mode: &str) -> io::Result<()> {
     }
     let model = Box::new(ErrorModel::SPEC.clone());
     say(&Event::Ready { info: Box::new(device()), model })?;
-    for line in io::stdin().lock().lines() {
+    'tasks: for line in io::stdin().lock().lines() {
         let task: Task = serde_json::from_str(&line?).map_err(io::Error::other)?;
         for (index, case) in task.cases.iter().enumerate() {
             say(&Event::Begin { case: index })?;
@@ -95,11 +101,23 @@ fn worker(mode: &str) -> io::Result<()> {
                 BYTES => io::stdout().write_all(b"\xff\xfe\n")?,
                 DEVICE_LOST => return failed(Failure::Crash, "device lost"),
                 FENCE => return failed(Failure::Hang, "fence"),
+                REFUSE => {
+                    let message = "no such build".to_owned();
+                    say(&Event::Refused { case: Some(index), message })?;
+                    continue;
+                }
+                REFUSE_REST => {
+                    say(&Event::Refused { case: None, message: "no such file".to_owned() })?;
+                    continue 'tasks;
+                }
                 LAB_FAULT => return failed(Failure::Error, "a kernel that doesn't compile"),
                 _ => {}
             }
             let worst = f64::from(at) / 1024.0;
             say(&Event::Answer { case: index, answer: Outcome::Pass { worst }.into() })?;
+            if act == NO_DUMP {
+                say(&Event::NotDumped { message: "disk full".to_owned() })?;
+            }
             if act == LEAVES {
                 return Err(io::Error::other("left"));
             }
@@ -156,6 +174,9 @@ fn task(acts: &[u64]) -> Task {
 #[derive(Default)]
 struct Heard {
     answers: Vec<(usize, usize, Outcome)>,
+    /// Task and case; no case stands for the rest.
+    refused: Vec<(usize, Option<usize>)>,
+    not_dumped: usize,
     ready: usize,
     closed: usize,
 }
@@ -168,7 +189,15 @@ fn hear(pool: &Pool, tasks: &[Task]) -> Result<Heard, PoolError> {
             heard.ready += 1;
         }
         Update::Answer { task, case, answer } => heard.answers.push((task, case, answer.outcome)),
-        Update::Refused { message, .. } => panic!("{message}"),
+        Update::Refused { task, case, message } => {
+            let words = if case.is_some() { "no such build" } else { "no such file" };
+            assert_eq!(message, words);
+            heard.refused.push((task, case));
+        }
+        Update::NotDumped { message, .. } => {
+            assert_eq!(message, "disk full");
+            heard.not_dumped += 1;
+        }
         Update::Closed(counters, leaks) => {
             assert!(counters.allocations == 1 && leaks.is_empty());
             heard.closed += 1;
@@ -276,6 +305,37 @@ fn first_failure() -> Result<(), Failed> {
     let task = Task { effort: Effort::FirstFailure, ..task(&[FINE, EXIT, FINE]) };
     let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
     if heard.answers.len() == 2 { Ok(()) } else { Err(format!("{:?}", heard.answers).into()) }
+}
+
+fn refused_case() -> Result<(), Failed> {
+    let acts = [REFUSE, FINE, REFUSE, EXIT, REFUSE, LOST, REFUSE];
+    let heard = hear(&pool("", 1), &[task(&acts)])?;
+    let words: Vec<(usize, &str)> =
+        heard.answers.iter().map(|(_, case, outcome)| (*case, outcome.word())).collect();
+    if words != [(1, "pass"), (3, "crash"), (5, "crash")] {
+        return Err(format!("{words:?}").into());
+    }
+    if heard.refused != [0, 2, 4, 6].map(|case| (0, Some(case))) || heard.ready != 2 {
+        return Err(format!("{:?}, {} workers", heard.refused, heard.ready).into());
+    }
+    Ok(())
+}
+
+fn refused_rest() -> Result<(), Failed> {
+    let heard = hear(&pool("", 1), &[task(&[FINE, REFUSE_REST, FINE]), task(&[FINE])])?;
+    let answered: Vec<(usize, usize)> =
+        heard.answers.iter().map(|(task, case, _)| (*task, *case)).collect();
+    if answered != [(0, 0), (1, 0)] || heard.refused != [(0, None)] || heard.ready != 1 {
+        return Err(format!("{answered:?}, {:?}", heard.refused).into());
+    }
+    Ok(())
+}
+
+fn not_dumped() -> Result<(), Failed> {
+    let task = task(&[NO_DUMP, FINE, NO_DUMP]);
+    let heard = hear(&pool("", 1), std::slice::from_ref(&task))?;
+    answered(&heard, &task)?;
+    if heard.not_dumped == 2 && heard.ready == 1 { Ok(()) } else { Err("forgotten".into()) }
 }
 
 fn several() -> Result<(), Failed> {

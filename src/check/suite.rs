@@ -160,7 +160,7 @@ pub(super) fn repeat(
     case: &str,
     seed: u64,
 ) -> String {
-    let (case, program) = (shell_word(case), &session.program);
+    let (case, program) = (shell_word(case), shell_word(&session.program));
     let device = shell_word(&format!("vk:{}", session.info().name));
     format!("{program} check {target} --only {check} --case {case} --seed {seed} --device {device}")
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::ops::Registry;
-use crate::report::{Hearing, Stale, Telling};
+use crate::report::{Hearing, Refused, Stale, Telling};
 use crate::run::{
     DEFAULT_EXPECTATIONS, Expectations, Gaps, Judge, Learned, Line, Matrices, Rewritten, RunFile,
     Targets, tasks,
@@ -21,7 +21,9 @@ use super::look::targets;
 use super::{CliError, Ending, print_line};
 
 pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Ending, CliError> {
-    let matrices = if options.many_builds > 1 { Matrices::Unbounded } else { Matrices::Bounded };
+    // One case is one build, however many there are.
+    let is_unbounded = options.many_builds > 1 || options.case.is_some();
+    let matrices = if is_unbounded { Matrices::Unbounded } else { Matrices::Bounded };
     let targets = targets(registry, options, matrices)?;
     for (path, reason) in targets.left_out() {
         eprintln!("vklab: skipped {}: {reason}", path.display());
@@ -51,12 +53,9 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
     });
     // What was found counts even where the rest could not be asked.
     telling.report(seed)?;
+    tell_refused(telling.refused());
     ran?;
     let told = telling.end(seed)?;
-    for (message, targets) in &told.refused {
-        let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
-        eprintln!("vklab: failed to check {}: {message}", targets.join(", "));
-    }
     let mut findings = told.findings;
     if options.write_expectations {
         let Rewritten { text, lines, fresh } = learned.rewritten(&expectations, seed);
@@ -71,6 +70,19 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
         (0, _) => Ending::Findings,
         _ => Ending::Refused,
     })
+}
+
+/// Errors that are told; a kernel file may have one for each of its builds.
+const TOLD: usize = 20;
+
+pub(super) fn tell_refused(refused: &Refused) {
+    for (message, targets) in refused.iter().take(TOLD) {
+        let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+        eprintln!("vklab: failed to check {}: {message}", targets.join(", "));
+    }
+    if refused.len() > TOLD {
+        eprintln!("vklab: and {} more errors; a run file has them all", refused.len() - TOLD);
+    }
 }
 
 fn asked(targets: &Targets, options: &CheckOptions, seed: u64) -> Result<Vec<Task>, CliError> {

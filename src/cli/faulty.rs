@@ -34,7 +34,9 @@ pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
                 bar.inc(1);
                 campaign.hear(task, case, answer.outcome);
             }
-            Update::Refused { message, .. } => refused = Some(message),
+            Update::Refused { message, .. } | Update::NotDumped { message, .. } => {
+                refused = Some(message);
+            }
             Update::Ready(..) | Update::Closed(..) => {}
         })?;
         bar.finish_and_clear();

@@ -114,7 +114,11 @@ fn run(
             }
         }
         Update::Closed(_, leaks) => failures.extend(leaks.iter().map(ToString::to_string)),
-        Update::Refused { message, .. } => failures.push(message),
+        Update::Refused { case, message, .. } => {
+            let case = case.map_or("the rest", |case| &task.cases[case]);
+            failures.push(format!("{case}: {message}"));
+        }
+        Update::NotDumped { message, .. } => failures.push(message),
         Update::Ready(..) => {}
     })?;
     failures.extend(standing.unmet(task.cases.len()).map(|line| {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::check::{Finding, Outcome, Verdict};
 use crate::memory::MemoryFinding;
-use crate::run::UnexpectedPass;
+use crate::run::{Refusal, UnexpectedPass};
 
 /// One screen about a verdict that isn't clean: what and where in the first line, then everything
 /// that is known.
@@ -63,6 +63,33 @@ pub fn leak_json(device: &str, leak: &MemoryFinding) -> Value {
         "message": leak.message,
         "device": device,
         "finding": leak,
+    })
+}
+
+/// What stands for the cases of a refusal that names none.
+pub(super) const REST: &str = "all that is left";
+
+/// What could not be asked.
+#[must_use]
+pub fn refusal_text(refusal: &Refusal) -> String {
+    let Refusal { device, target, check, case, message } = refusal;
+    let case = case.as_deref().unwrap_or(REST);
+    format!("{target} {check} on {device}: {case}\nrefused: {message}")
+}
+
+/// The same as one JSON object; the message names file and line where they are known.
+#[must_use]
+pub fn refusal_json(refusal: &Refusal) -> Value {
+    json!({
+        "kind": "refused",
+        "file": null,
+        "line": null,
+        "other_line": null,
+        "message": refusal.message,
+        "device": refusal.device,
+        "target": refusal.target,
+        "check": refusal.check,
+        "case": refusal.case,
     })
 }
 

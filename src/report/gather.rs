@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::check::{Outcome, Verdict};
 use crate::device::DeviceInfo;
 use crate::ops::Cases;
-use crate::run::PastRun;
+use crate::run::{PastRun, Refusal};
 
-use super::outputs::{Fingerprint, Gathered, Key};
+use super::outputs::{Fingerprint, Gathered, Key, column};
 use super::snapshots::SnapshotError;
 
 /// Results of one device from any number of runs.
@@ -47,7 +47,10 @@ pub fn gather(runs: &[PastRun]) -> Result<Vec<DeviceOutputs>, SnapshotError> {
         let ids: BTreeSet<&str> = run.verdicts.iter().map(|v| v.case.as_str()).collect();
         // A run of one case (`--case`), or one that was ended early, can't tell what is gone.
         let is_whole = run.is_whole() && ids.len() > 1;
+        let refused = refused(run);
         for verdict in &run.verdicts {
+            // Nor can a check that was refused some of its cases.
+            let is_whole = is_whole && !refused.contains(&asked(verdict));
             let device = devices.values_mut().find(|device| device.info.name == verdict.device);
             match device {
                 Some(device) => device.add(verdict, run, is_whole)?,
@@ -60,6 +63,20 @@ pub fn gather(runs: &[PastRun]) -> Result<Vec<DeviceOutputs>, SnapshotError> {
         }
     }
     Ok(devices.into_values().filter(|device| !device.gathered.written.is_empty()).collect())
+}
+
+/// Device, target and check.
+type Asked = (String, String, String);
+
+fn asked(verdict: &Verdict) -> Asked {
+    let Key { target, check, .. } = Key::new(verdict);
+    (verdict.device.clone(), target, check)
+}
+
+/// What a run could not ask, wholly or in part.
+fn refused(run: &PastRun) -> BTreeSet<Asked> {
+    let asked = |r: &Refusal| (r.device.clone(), column(&r.target), r.check.name().to_owned());
+    run.refused.iter().map(asked).collect()
 }
 
 /// The device's name in small letters, without version numbers and what file systems refuse.

@@ -8,9 +8,9 @@ use std::fmt;
 
 use crate::check::Verdict;
 use crate::memory::MemoryFinding;
-use crate::run::UnexpectedPass;
+use crate::run::{Refusal, UnexpectedPass};
 
-use super::finding::{finding_of, finding_text, leak_text, pass_text};
+use super::finding::{REST, finding_of, finding_text, leak_text, pass_text, refusal_text};
 
 /// The annotations of a run, in the order in which their first cases were found.
 #[derive(Clone, Debug, Default)]
@@ -39,12 +39,28 @@ impl Annotations {
         let place = finding.and_then(|f| Some((f.file.clone()?, f.line)));
         let Verdict { check, device, case, .. } = verdict;
         let title = format!("{}: {} {check} on {device}", verdict.outcome.kind(), verdict.target());
+        self.share(place, title, case, || finding_text(verdict));
+    }
+
+    /// Adds what could not be asked.
+    pub fn add_refusal(&mut self, refusal: &Refusal) {
+        let Refusal { device, target, check, case, .. } = refusal;
+        let title = format!("refused: {target} {check} on {device}");
+        let case = case.as_deref().unwrap_or(REST);
+        self.share(None, title, case, || refusal_text(refusal));
+    }
+
+    /// Adds a case to the annotation of its kind, which begins with it if there is none.
+    fn share(
+        &mut self,
+        place: Option<(String, Option<u32>)>,
+        title: String,
+        case: &str,
+        text: impl FnOnce() -> String,
+    ) {
         match self.0.iter_mut().find(|a| a.place == place && a.title == title) {
-            Some(annotation) => annotation.more.push(case.clone()),
-            None => {
-                let text = finding_text(verdict);
-                self.0.push(Annotation { place, title, text, more: Vec::new() });
-            }
+            Some(annotation) => annotation.more.push(case.to_owned()),
+            None => self.0.push(Annotation { place, title, text: text(), more: Vec::new() }),
         }
     }
 

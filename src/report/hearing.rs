@@ -5,7 +5,7 @@ use indicatif::ProgressBar;
 use crate::check::Outcome;
 use crate::device::DeviceInfo;
 use crate::memory::MemoryFinding;
-use crate::run::{Gaps, InOrder, Judge, Learned, Line, Standing};
+use crate::run::{Gaps, InOrder, Judge, Learned, Line, Refusal, Said, Standing};
 use crate::worker::{Task, Update};
 
 use super::telling::{TellError, Telling};
@@ -79,11 +79,13 @@ impl<'a> Hearing<'a> {
                 self.order.answer(self.asked[task], case, answer);
                 self.tell(Gaps::None)?;
             }
-            Update::Refused { task, message } => {
-                let task = self.asked[task];
-                self.order.refuse(task);
-                self.telling.refuse(self.tasks[task].target(), message);
+            Update::Refused { task, case, message } => {
+                self.bar.inc(1);
+                self.order.refuse(self.asked[task], case, message);
                 self.tell(Gaps::None)?;
+            }
+            Update::NotDumped { task, message } => {
+                self.telling.not_dumped(self.tasks[self.asked[task]].target(), message);
             }
             Update::Closed(counters, leaks) => {
                 self.telling.add_ledger(self.device, counters);
@@ -94,10 +96,21 @@ impl<'a> Hearing<'a> {
     }
 
     fn tell(&mut self, gaps: Gaps) -> Result<(), TellError> {
-        while let Some((task, case, answer)) = self.order.next(gaps) {
-            let mut verdict = self.tasks[task].verdict(self.device, case, answer);
-            verdict.expected = self.standings[task].judge(&verdict.outcome);
-            self.bar.suspend(|| self.telling.verdict(verdict))?;
+        while let Some((task, case, said)) = self.order.next(gaps) {
+            let asked = &self.tasks[task];
+            let (case, message) = match said {
+                Said::Answer(answer) => {
+                    let mut verdict = asked.verdict(self.device, case, answer);
+                    verdict.expected = self.standings[task].judge(&verdict.outcome);
+                    self.bar.suspend(|| self.telling.verdict(verdict))?;
+                    continue;
+                }
+                Said::Refused(message) => (Some(asked.cases[case].clone()), message),
+                Said::RestRefused(message) => (None, message),
+            };
+            let (device, target) = (self.device.to_owned(), asked.target());
+            let refusal = Refusal { device, target, check: asked.check, case, message };
+            self.bar.suspend(|| self.telling.refuse(refusal))?;
         }
         Ok(())
     }

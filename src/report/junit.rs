@@ -1,7 +1,7 @@
 //! A run as JUnit XML, which CI systems of every kind read.
 //!
 //! A test suite is a device, a test case is one check of one target; the cases that were bad are
-//! in its text. A hang or crash is an error, a finding a failure; where all that was bad was
+//! in its text. A hang or crash is an error, and so is what could not be asked; a finding is a failure; where all that was bad was
 //! expected, the test case is skipped with the reason. A line of the expectations file that should
 //! go is a test case that failed.
 
@@ -11,9 +11,9 @@ use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStat
 
 use crate::check::{Check, Outcome, Verdict};
 use crate::memory::MemoryFinding;
-use crate::run::UnexpectedPass;
+use crate::run::{Refusal, UnexpectedPass};
 
-use super::finding::{finding_of, finding_text, leak_text, pass_text};
+use super::finding::{REST, finding_of, finding_text, leak_text, pass_text, refusal_text};
 
 /// What a run's report is made of.
 #[derive(Clone, Debug, Default)]
@@ -56,15 +56,24 @@ struct Bad {
 impl Junit {
     /// Adds a verdict.
     pub fn add(&mut self, verdict: &Verdict) {
-        let target = verdict.target();
-        let questions = &mut self.suite(&verdict.device).questions;
-        let is_same = |q: &Question| q.target == target && q.check == verdict.check;
+        self.question(&verdict.device, verdict.target(), verdict.check).add(verdict);
+    }
+
+    /// Adds what could not be asked.
+    pub fn add_refusal(&mut self, refusal: &Refusal) {
+        let Refusal { device, target, check, .. } = refusal;
+        self.question(device, target.clone(), *check).refuse(refusal);
+    }
+
+    fn question(&mut self, device: &str, target: String, check: Check) -> &mut Question {
+        let questions = &mut self.suite(device).questions;
+        let is_same = |q: &Question| q.target == target && q.check == check;
         // Verdicts of a question mostly come one after another.
         let at = questions.iter().rposition(is_same).unwrap_or_else(|| {
-            questions.push(Question::new(target, verdict.check));
+            questions.push(Question::new(target, check));
             questions.len() - 1
         });
-        questions[at].add(verdict);
+        &mut questions[at]
     }
 
     /// Adds a buffer that was never freed.
@@ -160,17 +169,31 @@ impl Question {
             Outcome::Fail { .. } => NonSuccessKind::Failure,
             Outcome::Crash { .. } | Outcome::Hang { .. } => NonSuccessKind::Error,
         };
+        let bad = Bad {
+            kind,
+            name: verdict.outcome.kind(),
+            message: format!("{}: {}", verdict.case, verdict.outcome.message()),
+            place: finding_of(verdict).and_then(|f| Some((f.file.clone()?, f.line))),
+        };
+        self.worsen(bad, &finding_text(verdict));
+    }
+
+    fn refuse(&mut self, refusal: &Refusal) {
+        self.cases += 1;
+        let case = refusal.case.as_deref().unwrap_or(REST);
+        let message = format!("{case}: {}", refusal.message);
+        let bad = Bad { kind: NonSuccessKind::Error, name: "refused", message, place: None };
+        self.worsen(bad, &refusal_text(refusal));
+    }
+
+    fn worsen(&mut self, bad: Bad, text: &str) {
         self.bad += 1;
-        let _ = writeln!(self.text, "{}\n", finding_text(verdict));
-        let is_first =
-            |bad: &Bad| bad.kind == NonSuccessKind::Failure && kind == NonSuccessKind::Error;
+        let _ = writeln!(self.text, "{text}\n");
+        let is_first = |worst: &Bad| {
+            worst.kind == NonSuccessKind::Failure && bad.kind == NonSuccessKind::Error
+        };
         if self.worst.as_ref().is_none_or(is_first) {
-            self.worst = Some(Bad {
-                kind,
-                name: verdict.outcome.kind(),
-                message: format!("{}: {}", verdict.case, verdict.outcome.message()),
-                place: finding_of(verdict).and_then(|f| Some((f.file.clone()?, f.line))),
-            });
+            self.worst = Some(bad);
         }
     }
 

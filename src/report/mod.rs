@@ -16,7 +16,10 @@ mod wrap;
 
 pub use catches::Catches;
 pub use explain::{EXPLANATIONS, Explanation, explanation};
-pub use finding::{finding_json, finding_text, leak_json, leak_text, pass_json, pass_text};
+pub use finding::{
+    finding_json, finding_text, leak_json, leak_text, pass_json, pass_text, refusal_json,
+    refusal_text,
+};
 pub use gather::{DeviceOutputs, gather};
 pub use github::Annotations;
 pub use hearing::{Hearing, Stale};
@@ -24,5 +27,5 @@ pub use junit::Junit;
 pub use outputs::{Change, Class, Fingerprint, Key, Outputs};
 pub use snapshots::{Compared, SnapshotError, compare};
 pub use summary::Summary;
-pub use telling::{Style, TellError, Telling, Told};
+pub use telling::{Refused, Style, TellError, Telling, Told};
 pub use wrap::{WIDTH, wrapped};

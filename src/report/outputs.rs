@@ -110,7 +110,7 @@ impl Fingerprint {
 }
 
 /// A text without what separates columns.
-fn column(text: &str) -> String {
+pub(super) fn column(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() { NOTHING.to_owned() } else { text }
 }

@@ -16,6 +16,7 @@ type Counts = BTreeMap<&'static str, usize>;
 pub struct Summary {
     by_op: BTreeMap<String, BTreeMap<String, (Counts, f64)>>,
     total: Counts,
+    refused: usize,
     ledgers: BTreeMap<String, Counters>,
 }
 
@@ -39,6 +40,11 @@ impl Summary {
         if let Outcome::Pass { worst: fraction } = verdict.outcome {
             *worst = worst.max(fraction);
         }
+    }
+
+    /// Counts what could not be asked.
+    pub fn refuse(&mut self) {
+        self.refused += 1;
     }
 
     /// Adds a ledger's counters to its device's.
@@ -81,6 +87,9 @@ impl fmt::Display for Summary {
         let kinds = KINDS.iter().chain(expected);
         let counts: Vec<String> = kinds.map(|kind| format!("{} {kind}", count(kind))).collect();
         writeln!(f, "{} verdicts: {}", self.verdicts(), counts.join(", "))?;
+        if self.refused > 0 {
+            writeln!(f, "{} refused: they could not be asked", self.refused)?;
+        }
         for (device, c) in &self.ledgers {
             writeln!(
                 f,

@@ -8,11 +8,11 @@ use thiserror::Error;
 
 use crate::check::Verdict;
 use crate::memory::{Counters, MemoryFinding};
-use crate::run::{Line, RunError, RunFile, UnexpectedPass};
+use crate::run::{Line, Refusal, RunError, RunFile, UnexpectedPass};
 
 use super::{
     Annotations, Junit, Summary, finding_json, finding_text, leak_json, leak_text, pass_json,
-    pass_text,
+    pass_text, refusal_json,
 };
 
 /// How findings are told.
@@ -55,6 +55,9 @@ pub struct Telling {
     told: Told,
 }
 
+/// Errors that cost a run a part, each with the targets that it met.
+pub type Refused = BTreeMap<String, BTreeSet<String>>;
+
 /// What a run came to.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
@@ -62,8 +65,8 @@ pub struct Told {
     pub findings: usize,
     /// Buffers that were never freed.
     pub leaks: usize,
-    /// What could not be asked, with the targets.
-    pub refused: BTreeMap<String, BTreeSet<String>>,
+    /// What could not be done.
+    pub refused: Refused,
 }
 
 impl Telling {
@@ -129,9 +132,32 @@ impl Telling {
         self.write(&Line::UnexpectedPass { pass: Box::new(pass) })
     }
 
-    /// What a target could not be asked. One message may stand for many.
-    pub fn refuse(&mut self, target: String, message: String) {
+    /// What could not be asked.
+    ///
+    /// # Errors
+    /// As [`Telling::write`].
+    pub fn refuse(&mut self, refusal: Refusal) -> Result<(), RunError> {
+        self.summary.refuse();
+        match self.style {
+            Style::Github => self.annotations.add_refusal(&refusal),
+            Style::Junit => self.junit.add_refusal(&refusal),
+            Style::Json => (self.print)(format_args!("{}", refusal_json(&refusal))),
+            Style::Text => {}
+        }
+        let Refusal { target, message, .. } = &refusal;
+        self.told.refused.entry(message.clone()).or_default().insert(target.clone());
+        self.write(&Line::Refused(refusal))
+    }
+
+    /// Arrays that could not be written. Their findings are told all the same.
+    pub fn not_dumped(&mut self, target: String, message: String) {
         self.told.refused.entry(message).or_default().insert(target);
+    }
+
+    /// What could not be done so far.
+    #[must_use]
+    pub fn refused(&self) -> &Refused {
+        &self.told.refused
     }
 
     /// Counters of one of a device's ledgers.

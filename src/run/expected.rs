@@ -11,7 +11,7 @@ use super::plan::{Targets, full_name};
 use crate::check::{Check, CheckError, Known, Mark, Outcome, applies};
 use crate::device::DeviceInfo;
 use crate::ops::{Registry, nearest};
-use crate::worker::Task;
+use crate::worker::{Task, slashed};
 
 /// How much of its tasks a run asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,5 +269,5 @@ fn is_on_disk(line: &Expectation) -> bool {
     // A glob without a folder of its own is one on ops.
     let Some((folder, _)) = literal.rsplit_once('/') else { return false };
     let found = below(Path::new(folder)).unwrap_or_default();
-    found.iter().any(|file| glob.matches(plain(&file.to_string_lossy())))
+    found.iter().any(|file| glob.matches(plain(&slashed(file))))
 }

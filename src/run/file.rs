@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::check::Verdict;
+use crate::check::{Check, Verdict};
 use crate::device::DeviceInfo;
 use crate::memory::{Counters, MemoryFinding};
 use crate::numeric::ErrorModel;
@@ -57,6 +57,8 @@ pub enum Line {
         /// The buffer and its history.
         leak: Box<MemoryFinding>,
     },
+    /// What could not be asked.
+    Refused(Refusal),
     /// A line of the expectations file that should go; a finding too.
     #[serde(rename = "unexpected-pass")]
     UnexpectedPass {
@@ -68,6 +70,21 @@ pub enum Line {
         /// Verdicts in the file.
         verdicts: usize,
     },
+}
+
+/// What could not be asked, by the lab's own fault or that of its input. It is no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The device's name.
+    pub device: String,
+    /// `op.variant`, or the kernel file's path.
+    pub target: String,
+    /// Check.
+    pub check: Check,
+    /// The case; all that have no verdict if there is none.
+    pub case: Option<String>,
+    /// The error's text.
+    pub message: String,
 }
 
 /// Why a run file could not be written.

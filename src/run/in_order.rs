@@ -13,11 +13,22 @@ pub enum Gaps {
     Passed,
 }
 
-/// Answers that wait for those before them.
+/// What came of a case.
+#[derive(Clone, Debug)]
+pub enum Said {
+    /// It has its outcome.
+    Answer(Answer),
+    /// It can't be done; the error's text.
+    Refused(String),
+    /// Neither it nor any case behind it can be done; the error's text.
+    RestRefused(String),
+}
+
+/// What was said of cases and waits for those before them.
 #[derive(Clone, Debug)]
 pub struct InOrder {
     /// By task and case; told ones are gone.
-    waiting: Vec<Vec<Option<Answer>>>,
+    waiting: Vec<Vec<Option<Said>>>,
     /// Task and case to be told next.
     next: (usize, usize),
     /// Tasks of which the rest can't be done.
@@ -34,29 +45,37 @@ impl InOrder {
 
     /// A case of a task has its answer.
     pub fn answer(&mut self, task: usize, case: usize, answer: Answer) {
-        self.waiting[task][case] = Some(answer);
+        self.waiting[task][case] = Some(Said::Answer(answer));
     }
 
-    /// The rest of a task can't be done.
-    pub fn refuse(&mut self, task: usize) {
+    /// A case of a task can't be done, or whatever of the task nothing was said of yet.
+    pub fn refuse(&mut self, task: usize, case: Option<usize>, message: String) {
+        if let Some(case) = case {
+            self.waiting[task][case] = Some(Said::Refused(message));
+            return;
+        }
         self.refused.insert(task);
+        let told = if task == self.next.0 { self.next.1 } else { 0 };
+        if let Some(first) = self.waiting[task].iter_mut().skip(told).find(|said| said.is_none()) {
+            *first = Some(Said::RestRefused(message));
+        }
     }
 
-    /// The next answer with its task and case, if it is there.
-    pub fn next(&mut self, gaps: Gaps) -> Option<(usize, usize, Answer)> {
-        while let Some(answers) = self.waiting.get_mut(self.next.0) {
+    /// The next word with its task and case, if it is there.
+    pub fn next(&mut self, gaps: Gaps) -> Option<(usize, usize, Said)> {
+        while let Some(cases) = self.waiting.get_mut(self.next.0) {
             let (task, case) = self.next;
-            let Some(answer) = answers.get_mut(case) else {
+            let Some(said) = cases.get_mut(case) else {
                 self.next = (task + 1, 0);
                 continue;
             };
-            let answer = answer.take();
-            if answer.is_none() && gaps == Gaps::None && !self.refused.contains(&task) {
+            let said = said.take();
+            if said.is_none() && gaps == Gaps::None && !self.refused.contains(&task) {
                 return None;
             }
             self.next.1 += 1;
-            if let Some(answer) = answer {
-                return Some((task, case, answer));
+            if let Some(said) = said {
+                return Some((task, case, said));
             }
         }
         None

@@ -7,6 +7,7 @@ mod file;
 mod files;
 mod in_order;
 mod look;
+mod place;
 mod plan;
 mod read;
 mod rewrite;
@@ -14,9 +15,9 @@ mod rewrite;
 pub use campaign::{Answer, Campaign, FailedTwin, Row};
 pub use expectations::{DEFAULT_EXPECTATIONS, Expectation, Expectations, ExpectationsError};
 pub use expected::{Coverage, Judge, Learned, MatchError, Passed, Standing, UnexpectedPass};
-pub use file::{Line, RunError, RunFile, VERSION};
+pub use file::{Line, Refusal, RunError, RunFile, VERSION};
 pub use files::{FilesError, MOST_BUILDS, Matrices};
-pub use in_order::{Gaps, InOrder};
+pub use in_order::{Gaps, InOrder, Said};
 pub use look::{
     Assignment, BUFFER_FORM, BufferOption, DEFINE_FORM, GROUPS_FORM, Groups, Look, LookError,
     PUSH_FORM, SHAPE_FORM, SPEC_FORM,

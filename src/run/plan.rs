@@ -1,14 +1,15 @@
 //! From targets to tasks.
 
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 use glob::Pattern;
 use thiserror::Error;
 
 use super::files::{FileTarget, Files, FilesError, Matrices};
+use super::place::place;
 use crate::check::{Check, CheckError, applies, cases, shell_word};
 use crate::ops::{Case, CaseError, Cases, Op, Registry, Variant, nearest, suggested};
-use crate::worker::{Task, Unsaved};
+use crate::worker::{Task, Unsaved, Work};
 
 /// What to look at: variants of the registry, and kernel files.
 #[derive(Default)]
@@ -64,7 +65,7 @@ pub enum TargetsError {
 
 impl Targets {
     /// Reads globs on `op` and `op.variant`, and paths of kernel files and folders; none means
-    /// everything in the registry.
+    /// everything in the registry. A word that is both an op and a folder is the op.
     ///
     /// # Errors
     /// A malformed pattern, or one that matches nothing, with the nearest names; a kernel file that
@@ -80,15 +81,17 @@ impl Targets {
             let path = Path::new(pattern);
             if path.extension().is_some_and(|e| e == "comp" || e == "spv") {
                 return Err(TargetsError::Kernel(path.to_owned()));
-            } else if path.exists() {
-                targets.files.add(registry, path, matrices)?;
-            } else if path.components().count() > 1 || path.extension().is_some_and(|e| e == "toml")
-            {
-                return Err(TargetsError::NoFile(path.to_owned()));
-            } else {
-                matchers.push(matcher(registry, pattern)?);
+            }
+            let is_path =
+                pattern.contains(is_separator) || path.extension().is_some_and(|e| e == "toml");
+            match matcher(registry, pattern) {
+                Ok(matcher) if !is_path => matchers.push(matcher),
+                _ if path.exists() => targets.files.add(registry, path, matrices)?,
+                _ if is_path => return Err(TargetsError::NoFile(path.to_owned())),
+                matcher => matchers.push(matcher?),
             }
         }
+        targets.name_files();
         let meant = |(op, variant): &(&Op, &Variant)| {
             patterns.is_empty()
                 || matchers.iter().any(|m| m.matches(op.name) || m.matches(&full_name(op, variant)))
@@ -109,7 +112,17 @@ impl Targets {
     ) -> Result<Self, TargetsError> {
         let mut targets = Self::default();
         targets.files.add_text(registry, path, unsaved, matrices)?;
+        targets.name_files();
         Ok(targets)
+    }
+
+    /// Reports, expectations and snapshots know a file by its path, so each has one.
+    fn name_files(&mut self) {
+        for file in &mut self.files.files {
+            if let Work::File { path, .. } = &mut file.work {
+                *path = place(path);
+            }
+        }
     }
 
     /// The variants, in registry order.

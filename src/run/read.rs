@@ -12,7 +12,7 @@ use crate::memory::{Counters, MemoryFinding};
 use crate::ops::Cases;
 
 use super::expected::UnexpectedPass;
-use super::file::{Line, VERSION};
+use super::file::{Line, Refusal, VERSION};
 
 /// Why a run file could not be read.
 #[derive(Debug, Error)]
@@ -102,6 +102,8 @@ pub struct PastRun {
     pub ledgers: Vec<(String, Counters)>,
     /// Leaks by device.
     pub leaks: Vec<(String, MemoryFinding)>,
+    /// What could not be asked.
+    pub refused: Vec<Refusal>,
     /// Lines of the expectations file that should go.
     pub passes: Vec<UnexpectedPass>,
     /// Verdicts that the last line speaks of; none where the run was ended early.
@@ -128,6 +130,7 @@ impl PastRun {
             verdicts: Vec::new(),
             ledgers: Vec::new(),
             leaks: Vec::new(),
+            refused: Vec::new(),
             passes: Vec::new(),
             promised: None,
         };
@@ -138,6 +141,7 @@ impl PastRun {
                 Line::Verdict(verdict) => run.verdicts.push(*verdict),
                 Line::Ledger { device, counters } => run.ledgers.push((device, counters)),
                 Line::Leak { device, leak } => run.leaks.push((device, *leak)),
+                Line::Refused(refusal) => run.refused.push(refusal),
                 Line::UnexpectedPass { pass } => run.passes.push(*pass),
                 Line::End { verdicts } => run.promised = Some(verdicts),
             }

@@ -1,9 +1,11 @@
 //! The child's side: reads tasks, answers with events.
 
-use std::io::{self, BufRead, Write};
-use std::path::{Path, PathBuf};
+mod dump;
 
-use crate::check::{CheckError, Effort, Finding, Foreign, Outcome, Session, Subject, run};
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+
+use crate::check::{CheckError, Effort, Foreign, Outcome, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::kernel_file::KernelFile;
@@ -51,10 +53,12 @@ pub fn serve(
     )?;
     for line in input.lines() {
         let task: Task = serde_json::from_str(&line?).map_err(io::Error::other)?;
-        match work(&mut session, registry, &task, options.dump.as_deref(), &mut out)? {
+        match work(&mut session, registry, &task, options, &mut out)? {
             Ok(()) => say(&mut out, &Event::Finished)?,
             Err(error) if error.is_of_device() => return failed(&mut out, &error),
-            Err(error) => say(&mut out, &Event::Refused { message: error.to_string() })?,
+            Err(error) => {
+                say(&mut out, &Event::Refused { case: None, message: error.to_string() })?;
+            }
         }
     }
     let (counters, leaks) = session.into_ledger().close();
@@ -65,7 +69,7 @@ fn work(
     session: &mut Session,
     registry: &Registry,
     task: &Task,
-    dump: Option<&Path>,
+    options: &ServeOptions,
     out: &mut impl Write,
 ) -> io::Result<Result<(), CheckError>> {
     let job = match Job::new(registry, task) {
@@ -75,29 +79,29 @@ fn work(
     };
     for (index, case) in task.cases.iter().enumerate() {
         say(out, &Event::Begin { case: index })?;
-        match job.run(session, task, case) {
-            Ok(mut outcome) => {
-                if let (Outcome::Fail { finding }, Some(folder)) = (&mut outcome, dump) {
-                    let case = finding.smallest.clone().unwrap_or_else(|| case.clone());
-                    let folder = folder_of(folder, &session.info().name, task, &case);
-                    if let Err(error) = write_arrays(finding, &folder) {
-                        let message = format!("failed to write {}: {error}", folder.display());
-                        say(out, &Event::Failed { failure: Failure::Error, message })?;
-                        return Err(error);
-                    }
-                }
-                let is_last = outcome.is_bad() && task.effort == Effort::FirstFailure;
-                let answer = Answer { outcome, output: session.take_output() };
-                say(out, &Event::Answer { case: index, answer })?;
-                if session.is_broken() {
-                    // The parent goes on with a new child; nobody is to blame for this end.
-                    return Err(io::Error::other("the device went away while a case was shrunk"));
-                }
-                if is_last {
-                    break;
-                }
+        let mut outcome = match job.run(session, task, case) {
+            Ok(outcome) => outcome,
+            Err(error) if error.is_of_device() => return Ok(Err(error)),
+            Err(error) => {
+                say(out, &Event::Refused { case: Some(index), message: error.to_string() })?;
+                continue;
             }
-            Err(error) => return Ok(Err(error)),
+        };
+        let dumped = options.dump.as_ref().map_or(Ok(()), |folder| {
+            dump::arrays(&mut outcome, folder, &session.info().name, task, case)
+        });
+        let is_last = outcome.is_bad() && task.effort == Effort::FirstFailure;
+        let answer = Answer { outcome, output: session.take_output() };
+        say(out, &Event::Answer { case: index, answer })?;
+        if let Err(message) = dumped {
+            say(out, &Event::NotDumped { message })?;
+        }
+        if session.is_broken() {
+            // The parent goes on with a new child; nobody is to blame for this end.
+            return Err(io::Error::other("the device went away while a case was shrunk"));
+        }
+        if is_last {
+            break;
         }
     }
     Ok(Ok(()))
@@ -144,27 +148,6 @@ impl Job {
     }
 }
 
-/// DIR/device/op.variant/check/case, each a name that every file system takes.
-fn folder_of(dump: &Path, device: &str, task: &Task, case: &str) -> PathBuf {
-    let safe = |name: &str| -> String {
-        let keeps = |c: char| c.is_ascii_alphanumeric() || "=,.-".contains(c);
-        name.chars().map(|c| if keeps(c) { c } else { '_' }).collect()
-    };
-    let subject = match &task.work {
-        Work::Variant { fault: Some(fault), .. } => fault.clone(),
-        _ => task.target(),
-    };
-    dump.join(safe(device)).join(safe(&subject)).join(task.check.name()).join(safe(case))
-}
-
-fn write_arrays(finding: &mut Finding, folder: &Path) -> io::Result<()> {
-    if !finding.evidence.is_empty() {
-        finding.evidence.write(folder)?;
-        finding.arrays = Some(folder.display().to_string());
-    }
-    Ok(())
-}
-
 fn failed(out: &mut impl Write, error: &CheckError) -> io::Result<()> {
     let failure = match error.of_device() {
         Some(DeviceError::Timeout { .. }) => Failure::Hang,
@@ -180,24 +163,4 @@ fn say(out: &mut impl Write, event: &Event) -> io::Result<()> {
     line.push('\n');
     out.write_all(line.as_bytes())?;
     out.flush()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::{Path, PathBuf};
-
-    use super::{Task, Work, folder_of};
-    use crate::check::Check;
-    use crate::ops;
-
-    #[test]
-    fn each_finding_has_a_folder_that_every_file_system_takes() {
-        let (op, variant) = ops::find("add", "naive").expect("add.naive");
-        let task = Task::new(Work::variant(op, variant), Check::Forward, 0, Vec::new());
-        let device = "llvmpipe (LLVM 15.0.6, 256 bits)";
-        let folder = folder_of(Path::new("out"), device, &task, "rows=1,cols=4/normal/f16");
-        let parts = ["out", "llvmpipe__LLVM_15.0.6,_256_bits_", "add.naive", "forward"];
-        let want = parts.iter().collect::<PathBuf>().join("rows=1,cols=4_normal_f16");
-        assert_eq!(folder, want);
-    }
 }

@@ -11,4 +11,4 @@ pub use child::{ServeOptions, serve};
 pub use choice::{Choice, ChoiceError, choose, is_selector, open_session, selects};
 pub use lock::{DeviceLock, LockError, Locking, lock_folder};
 pub use pool::{Pool, PoolError, Update};
-pub use protocol::{Answer, Event, Failure, Task, Unsaved, Work};
+pub use protocol::{Answer, Event, Failure, Task, Unsaved, Work, slashed};

@@ -42,8 +42,17 @@ pub enum Update {
         /// What came of it.
         answer: Answer,
     },
-    /// The rest of a task can't be done.
+    /// A case can't be done, or the rest of a task.
     Refused {
+        /// Index of the task.
+        task: usize,
+        /// Index of the case in the task; the rest of it if there is none.
+        case: Option<usize>,
+        /// The child's own words.
+        message: String,
+    },
+    /// The arrays of a finding could not be written.
+    NotDumped {
         /// Index of the task.
         task: usize,
         /// The child's own words.
@@ -124,20 +133,30 @@ impl Pool {
             };
             let rest = Task { cases: task.cases[done..].to_vec(), ..task.clone() };
             let mut heard = Heard::default();
-            let tell = |case, answer| {
-                let update = Update::Answer { task: index, case: done + case, answer };
+            let say = |update| {
                 let _ = send.send(Ok(update));
+            };
+            let tell =
+                |case, answer| say(Update::Answer { task: index, case: done + case, answer });
+            let lose = |from, to| {
+                for lost in from..to {
+                    tell(lost, Outcome::Crash { reason: LOST.to_owned() }.into());
+                }
             };
             let ended = child.ask(&rest, self.timeout, |event| match event {
                 Event::Begin { case } => heard.open = Some(case),
                 Event::Answer { case, answer } => {
-                    for lost in heard.answered..case {
-                        tell(lost, Outcome::Crash { reason: LOST.to_owned() }.into());
-                    }
+                    lose(heard.answered, case);
                     let is_bad = answer.outcome.is_bad();
                     heard = Heard { answered: case + 1, open: None, is_bad };
                     tell(case, answer);
                 }
+                Event::Refused { case: Some(case), message } => {
+                    lose(heard.answered, case);
+                    heard = Heard { answered: case + 1, ..Heard::default() };
+                    say(Update::Refused { task: index, case: Some(done + case), message });
+                }
+                Event::NotDumped { message } => say(Update::NotDumped { task: index, message }),
                 _ => {}
             });
             let stops = task.effort == Effort::FirstFailure;
@@ -148,7 +167,7 @@ impl Pool {
                     continue;
                 }
                 Ended::Refused(message) => {
-                    let _ = send.send(Ok(Update::Refused { task: index, message }));
+                    say(Update::Refused { task: index, case: None, message });
                     live = Some(child);
                     continue;
                 }
@@ -203,7 +222,7 @@ impl Pool {
 /// What a child said of the task that it has.
 #[derive(Clone, Copy, Default)]
 struct Heard {
-    /// Cases answered, all before it included.
+    /// Cases answered or refused, all before it included.
     answered: usize,
     /// A case that was begun and not answered.
     open: Option<usize>,
@@ -288,7 +307,7 @@ impl Live {
         loop {
             match self.events.recv_timeout(timeout) {
                 Ok(Event::Finished) => return Ended::Finished,
-                Ok(Event::Refused { message }) => return Ended::Refused(message),
+                Ok(Event::Refused { case: None, message }) => return Ended::Refused(message),
                 Ok(Event::Failed { failure, message }) => return Ended::Failed(failure, message),
                 Ok(event) => hear(event),
                 Err(RecvTimeoutError::Timeout) => return Ended::Silent,

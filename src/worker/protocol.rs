@@ -1,6 +1,6 @@
 //! What parent and child say to each other, one JSON object a line.
 
-use std::path::PathBuf;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ impl Work {
     pub fn group(&self) -> String {
         match self {
             Self::Variant { op, .. } => op.clone(),
-            Self::File { path, .. } => path.display().to_string(),
+            Self::File { path, .. } => slashed(path),
         }
     }
 
@@ -80,6 +80,12 @@ impl Work {
             Self::File { .. } => None,
         }
     }
+}
+
+/// A path with `/` on every platform.
+#[must_use]
+pub fn slashed(path: &Path) -> String {
+    path.display().to_string().replace(MAIN_SEPARATOR, "/")
 }
 
 impl Task {
@@ -177,8 +183,15 @@ pub enum Event {
     },
     /// All cases of the task are done.
     Finished,
-    /// The rest of the task can't be done; the next one may well be.
+    /// A case can't be done, or the rest of the task; what follows may well be.
     Refused {
+        /// Index in the task; the rest of it if there is none.
+        case: Option<usize>,
+        /// The error's text.
+        message: String,
+    },
+    /// The arrays of a finding, which was answered already, could not be written.
+    NotDumped {
         /// The error's text.
         message: String,
     },
