@@ -25,9 +25,23 @@ pub enum Matrices {
 }
 
 /// A kernel file that is to be checked.
-pub(super) struct FileTarget {
+pub struct FileTarget {
     pub(super) work: Work,
     pub(super) foreign: Foreign,
+}
+
+impl FileTarget {
+    /// The name under which verdicts speak of it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.work.group()
+    }
+
+    /// The file under the checks.
+    #[must_use]
+    pub const fn foreign(&self) -> &Foreign {
+        &self.foreign
+    }
 }
 
 /// Kernel files, and those that can't be looked at on this machine.

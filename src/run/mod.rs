@@ -16,7 +16,7 @@ pub use campaign::{Answer, Campaign, FailedTwin, Row};
 pub use expectations::{DEFAULT_EXPECTATIONS, Expectation, Expectations, ExpectationsError};
 pub use expected::{Coverage, Judge, Learned, MatchError, Passed, Standing, UnexpectedPass};
 pub use file::{Line, Refusal, RunError, RunFile, VERSION};
-pub use files::{FilesError, MOST_BUILDS, Matrices};
+pub use files::{FileTarget, FilesError, MOST_BUILDS, Matrices};
 pub use in_order::{Gaps, InOrder, Said};
 pub use look::{
     Assignment, BUFFER_FORM, BufferOption, DEFINE_FORM, GROUPS_FORM, Groups, Look, LookError,

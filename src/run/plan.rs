@@ -132,7 +132,8 @@ impl Targets {
     }
 
     /// The kernel files, gradients of other files included.
-    pub(super) fn files(&self) -> &[FileTarget] {
+    #[must_use]
+    pub fn files(&self) -> &[FileTarget] {
         &self.files.files
     }
 

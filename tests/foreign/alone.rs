@@ -1,6 +1,9 @@
 //! Files without a truth, and those with expectations of their own.
 
-use super::{check, check_with, kernel};
+use std::ffi::OsStr;
+use std::process::Command;
+
+use super::{check, check_with, kernel, written};
 
 const XY: &str = "layout(binding = 0) readonly buffer X { float x[]; };\n\
                   layout(binding = 1) writeonly buffer Y { float y[]; };";
@@ -229,4 +232,18 @@ fn outputs_are_the_same_whatever_ran_before() {
     let alone = bits(&["--only", "determinism"]);
     assert_eq!(alone.len(), 2);
     assert_eq!(alone, bits(&[]));
+}
+
+#[test]
+fn a_list_tells_the_checks_and_cases_of_a_file() {
+    let folder =
+        written(&[("k.toml", &file(OUT, "")), ("k.comp", &kernel(XY, "", "y[i] = x[i];"))]);
+    let list = |target: &OsStr| {
+        let output = Command::new(env!("CARGO_BIN_EXE_vklab")).arg("list").arg(target).output();
+        String::from_utf8(output.expect("the lab").stdout).expect("text")
+    };
+    let text = list(folder.path().join("k.toml").as_os_str());
+    assert!(text.contains("memory 2/2, determinism 2/2, portability 2/2"), "{text}");
+    let text = list(OsStr::new("matmul"));
+    assert!(text.contains("reads a b; writes y; dims batch m n k; transpose_a = 0;"), "{text}");
 }
