@@ -87,3 +87,42 @@ impl InOrder {
         self.next.0 >= self.waiting.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Gaps, InOrder, Said};
+    use crate::check::{Check, Outcome};
+    use crate::worker::{Task, Work};
+
+    /// What is said next, while something is: `+` is an answer, `-` a refusal, `=` one of the rest.
+    fn said(order: &mut InOrder) -> String {
+        let mut said = String::new();
+        while let Some((task, case, word)) = order.next(Gaps::None) {
+            let sign = match word {
+                Said::Answer(_) => '+',
+                Said::Refused(_) => '-',
+                Said::RestRefused(_) => '=',
+            };
+            said.push_str(&format!("{task}{case}{sign} "));
+        }
+        said
+    }
+
+    #[test]
+    fn refusals_take_their_turn() {
+        let work = Work::Variant { op: "add".to_owned(), variant: "naive".to_owned(), fault: None };
+        let cases = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        let task = Task::new(work, Check::Forward, 0, cases);
+        let mut order = InOrder::new(&[task.clone(), task]);
+        let pass = || Outcome::Pass { worst: 0.0 }.into();
+        order.answer(1, 0, pass());
+        order.refuse(1, None, "no file".to_owned());
+        assert_eq!(said(&mut order), "");
+        order.answer(0, 0, pass());
+        order.refuse(0, Some(1), "no build".to_owned());
+        assert_eq!(said(&mut order), "00+ 01- ");
+        order.refuse(0, None, "no file".to_owned());
+        assert_eq!(said(&mut order), "02= 10+ 11= ");
+        assert!(order.is_over());
+    }
+}
