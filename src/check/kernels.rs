@@ -200,7 +200,7 @@ fn constant_bits(constant: &SpecConstant, value: &PushValue) -> Option<u32> {
     if constant.ty == ElementType::Bool {
         return Some(u32::from(number != 0.0));
     }
-    let dtype = push::dtype(constant.ty)?;
+    let dtype = constant.ty.dtype()?;
     let fits = dtype.is_float() || dtype.round(number) == number;
     let mut bytes = dtype.encode(&[number]);
     bytes.resize(4, 0);
@@ -311,7 +311,7 @@ fn stores(element: ElementType, dtype: Dtype) -> bool {
     match (element, dtype) {
         // Atomics on floats go through their bits; GLSL without an extension has bf16 as bits.
         (ElementType::U32, Dtype::F32) | (ElementType::U16, Dtype::BF16) => true,
-        _ => push::dtype(element) == Some(dtype) || dtype.is_quantised() && takes_blocks,
+        _ => element.dtype() == Some(dtype) || dtype.is_quantised() && takes_blocks,
     }
 }
 

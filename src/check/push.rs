@@ -70,7 +70,7 @@ fn stored(member: &PushMember, value: &PushValue) -> Result<Vec<(u32, Vec<u8>)>,
         PushValue::U32(_) => Err("the plan gives one u32".to_owned()),
         PushValue::F32(_) => Err("the plan gives one f32".to_owned()),
         PushValue::Numbers(values) if values.len() == places.len() => {
-            let dtype = dtype(member.ty).ok_or("no number fits that".to_owned())?;
+            let dtype = member.ty.dtype().ok_or("no number fits that".to_owned())?;
             let fits = |v: &f64| dtype.is_float() || dtype.round(*v) == *v;
             match values.iter().find(|v| !fits(v)) {
                 Some(value) => Err(format!("{value} is none of {dtype}")),
@@ -94,7 +94,7 @@ fn one(places: &[u32], given: &str) -> Result<u32, String> {
 fn places(member: &PushMember) -> impl Iterator<Item = u32> + use<> {
     let len = member.len.unwrap_or(1);
     let stride = member.size / len.max(1);
-    let width = scalar_bytes(member.ty);
+    let width = member.ty.scalar_bytes();
     let (offset, components) = (member.offset, member.components);
     (0..len).flat_map(move |at| (0..components).map(move |c| offset + at * stride + c * width))
 }
@@ -130,7 +130,7 @@ fn differs(declared: &[Declared], given: &[HostMember]) -> Option<String> {
                 member.offset_bytes
             ));
         };
-        let is_same = match (&member.name, dtype(kernel.ty)) {
+        let is_same = match (&member.name, kernel.ty.dtype()) {
             (Some(name), _) if *name != kernel.name => false,
             (_, Some(dtype)) => interchangeable(dtype, member.dtype),
             (_, None) => false,
@@ -181,29 +181,6 @@ fn side_by_side(declared: &[Declared], given: &[HostMember]) -> String {
         let _ = write!(text, "\n  {offset:>6}  {kernel:<28}  {host}");
     }
     text
-}
-
-/// The storage type of a scalar, where there is one.
-pub(super) const fn dtype(ty: ElementType) -> Option<Dtype> {
-    Some(match ty {
-        ElementType::F16 => Dtype::F16,
-        ElementType::BF16 => Dtype::BF16,
-        ElementType::F32 => Dtype::F32,
-        ElementType::F64 => Dtype::F64,
-        ElementType::I8 => Dtype::I8,
-        ElementType::I16 => Dtype::I16,
-        ElementType::I32 => Dtype::I32,
-        ElementType::I64 => Dtype::I64,
-        ElementType::U8 => Dtype::U8,
-        ElementType::U16 => Dtype::U16,
-        ElementType::U32 => Dtype::U32,
-        ElementType::U64 => Dtype::U64,
-        ElementType::Bool | ElementType::Struct | ElementType::Opaque => return None,
-    })
-}
-
-fn scalar_bytes(ty: ElementType) -> u32 {
-    dtype(ty).map_or(4, |dtype| u32::try_from(dtype.block_bytes()).unwrap_or(4))
 }
 
 fn typed(member: &PushMember) -> String {

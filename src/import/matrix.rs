@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Built;
 use crate::spirv::{Binding, ElementType, Interface};
+use crate::tensor::Dtype;
 
 /// A define's values, in the order in which they were met; none where it isn't defined.
 pub(super) type Values = Vec<Option<String>>;
@@ -77,7 +78,8 @@ pub(super) fn explains(builds: &[Built], elements: &[ElementType]) -> Option<Str
     let fits = |name: &str| {
         builds.iter().zip(elements).all(|(built, element)| {
             let value = built.defines.get(name);
-            value.and_then(|value| super::types::scalar_of(value)) == Some(*element)
+            let named = value.and_then(|value| Dtype::from_glsl(value));
+            named.is_some() && named == element.dtype()
         })
     };
     names.find(|(name, _)| fits(name)).map(|(name, _)| name)

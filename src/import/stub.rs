@@ -212,7 +212,7 @@ fn push_list(members: &[PushMember], lines: &mut Vec<String>) {
         let stride = member.size / count;
         for index in 0..count {
             for component in 0..member.components {
-                let bytes = super::types::bytes(member.ty).unwrap_or(4);
+                let bytes = member.ty.scalar_bytes();
                 let offset = member.offset + index * stride + component * bytes;
                 let element = member.len.map(|_| format!("[{index}]")).unwrap_or_default();
                 let scalar = match member.components {

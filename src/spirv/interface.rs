@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::tensor::Dtype;
+
 /// Everything about a kernel that its caller has to agree with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Interface {
@@ -106,6 +108,35 @@ pub enum ElementType {
     Struct,
     /// A type that isn't made of scalars in memory.
     Opaque,
+}
+
+impl ElementType {
+    /// How a scalar is stored, where it is one that has a format.
+    #[must_use]
+    pub const fn dtype(self) -> Option<Dtype> {
+        Some(match self {
+            Self::F16 => Dtype::F16,
+            Self::BF16 => Dtype::BF16,
+            Self::F32 => Dtype::F32,
+            Self::F64 => Dtype::F64,
+            Self::I8 => Dtype::I8,
+            Self::I16 => Dtype::I16,
+            Self::I32 => Dtype::I32,
+            Self::I64 => Dtype::I64,
+            Self::U8 => Dtype::U8,
+            Self::U16 => Dtype::U16,
+            Self::U32 => Dtype::U32,
+            Self::U64 => Dtype::U64,
+            Self::Bool | Self::Struct | Self::Opaque => return None,
+        })
+    }
+
+    /// Bytes of a scalar in memory; a word where it has no format.
+    #[must_use]
+    pub fn scalar_bytes(self) -> u32 {
+        let bytes = self.dtype().map(Dtype::block_bytes);
+        bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(4)
+    }
 }
 
 /// A block that a kernel binds.

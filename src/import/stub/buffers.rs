@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::Built;
 use super::super::matrix::explains;
-use super::super::types::{bytes, glsl_name};
+use super::super::types::glsl_name;
 use super::{bare, each, question, quoted};
 use crate::spirv::{Access, Binding, BindingKind, ElementType};
 
@@ -86,7 +86,7 @@ impl Slot {
         distinct.sort_unstable();
         distinct.dedup();
         match (distinct.as_slice(), elements.as_slice()) {
-            ([one], _) if bytes(*one).is_some() => return Element::Known(*one),
+            ([one], _) if one.dtype().is_some() => return Element::Known(*one),
             (_, [of_one_block]) => {
                 if let Some(name) = explains(builds, of_one_block) {
                     return Element::Define(name);
@@ -119,9 +119,9 @@ impl Slot {
             self.name
         );
         if let ([block], Element::Known(ty)) = (blocks, element)
-            && let Some(size) = bytes(*ty)
+            && ty.dtype().is_some()
         {
-            let scalars = block.stride_bytes / size;
+            let scalars = block.stride_bytes / ty.scalar_bytes();
             if scalars > 1 {
                 text.push_str(&format!(" {scalars} to each of its elements in GLSL."));
             }
@@ -146,7 +146,7 @@ enum Element {
 /// The scalars of a block whose length the GLSL fixes.
 fn fixed_len(block: &Binding, ty: ElementType) -> Option<u32> {
     let all = block.len?.checked_mul(block.stride_bytes)?.checked_add(block.offset_bytes)?;
-    let size = bytes(ty)?;
+    let size = ty.dtype().map(|_| ty.scalar_bytes())?;
     (all % size == 0).then_some(all / size)
 }
 
