@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ash::{ext, khr, vk};
 
-use super::Validation;
 use super::messenger::{self, Messages};
+use super::{Validation, loader};
 use crate::device::DeviceError;
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -65,10 +65,14 @@ impl Instance {
             .flags(flags)
             .enabled_extension_names(&extensions)
             .enabled_layer_names(&layers);
-        // SAFETY: extensions and layers were offered by this loader
-        // (VUID-vkCreateInstance-ppEnabledExtensionNames-01388) and the flag is set only with
-        // its extension (VUID-VkInstanceCreateInfo-flags-06559).
-        let raw = unsafe { entry.create_instance(&create, None) }.map_err(|error| match error {
+        let created = {
+            let _lists = loader::changing();
+            // SAFETY: extensions and layers were offered by this loader
+            // (VUID-vkCreateInstance-ppEnabledExtensionNames-01388) and the flag is set only with
+            // its extension (VUID-VkInstanceCreateInfo-flags-06559).
+            unsafe { entry.create_instance(&create, None) }
+        };
+        let raw = created.map_err(|error| match error {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => DeviceError::NoDriver,
             other => failed("creating an instance", other),
         })?;
@@ -107,6 +111,7 @@ impl Drop for Instance {
             // (VUID-vkDestroyDebugUtilsMessengerEXT-messenger-parent).
             unsafe { functions.destroy_debug_utils_messenger(messenger, None) };
         }
+        let _lists = loader::changing();
         // SAFETY: every child object holds an Arc of `self`, so none is left
         // (VUID-vkDestroyInstance-instance-00629).
         unsafe { self.raw.destroy_instance(None) };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ash::{ext, vk};
 
 use super::instance::Instance;
+use super::loader;
 use super::physical::Physical;
 use crate::device::{DeviceError, DeviceInfo};
 
@@ -36,6 +37,7 @@ impl Logical {
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&extensions)
                 .push_next(features);
+            let _lists = loader::changing();
             // SAFETY: the device was enumerated from this instance; the family exists
             // (VUID-VkDeviceQueueCreateInfo-queueFamilyIndex-00381); every extension and feature
             // was offered by it (VUID-vkCreateDevice-ppEnabledExtensionNames-01387).
@@ -62,6 +64,7 @@ impl Logical {
         };
         let info =
             vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
+        let _lists = loader::walking();
         // SAFETY: the object was just made from this device and nobody else has it yet
         // (VUID-vkSetDebugUtilsObjectNameEXT-pNameInfo-02588).
         // Out of memory for a name costs the name and nothing else.
@@ -105,6 +108,7 @@ impl Logical {
 
 impl Drop for Logical {
     fn drop(&mut self) {
+        let _lists = loader::changing();
         // SAFETY: every child object holds an Arc of `self`, so none is left
         // (VUID-vkDestroyDevice-device-00378), and the owner has seen every submission finish or
         // the device lost.

@@ -1,6 +1,6 @@
 //! Vulkan devices: every physical device of every driver, behind [`crate::device::Device`].
 //!
-//! The files stand on one another in this order: `instance` with `messenger` (loader, layers,
+//! The files stand on one another in this order: `loader` (what it shares), `instance` with `messenger` (loader, layers,
 //! messages), `physical` with `features` (what is there and what it can do), `logical` (the opened
 //! device, parent of every handle), `handle` and `memory` (owners of handles), `pipeline` and
 //! `cache` (kernels), `rules` (what a recording must satisfy), `slot` (resources that submissions
@@ -19,6 +19,7 @@ mod features;
 mod flight;
 mod handle;
 mod instance;
+mod loader;
 mod logical;
 mod memory;
 mod messenger;

@@ -5,9 +5,9 @@ use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
 
-use super::Found;
 use super::features::{Chain, Offer};
 use super::instance::{Instance, extension_names, failed};
+use super::{Found, loader};
 use crate::device::{DeviceError, DeviceInfo, Features, Limits};
 
 /// A physical device with everything that opening it needs.
@@ -24,13 +24,16 @@ pub(super) struct Physical {
 }
 
 pub(super) fn enumerate(instance: &Instance) -> Result<Vec<Physical>, DeviceError> {
-    // SAFETY: the instance is valid as long as the reference to its owner.
-    let raw =
-        unsafe { instance.raw.enumerate_physical_devices() }.map_err(|error| match error {
-            // What loaders answer when drivers are installed and none of them starts.
-            vk::Result::ERROR_INITIALIZATION_FAILED => DeviceError::NoDriver,
-            other => failed("listing physical devices", other),
-        })?;
+    let listed = {
+        let _lists = loader::changing();
+        // SAFETY: the instance is valid as long as the reference to its owner.
+        unsafe { instance.raw.enumerate_physical_devices() }
+    };
+    let raw = listed.map_err(|error| match error {
+        // What loaders answer when drivers are installed and none of them starts.
+        vk::Result::ERROR_INITIALIZATION_FAILED => DeviceError::NoDriver,
+        other => failed("listing physical devices", other),
+    })?;
     if raw.is_empty() {
         return Err(DeviceError::NoDriver);
     }

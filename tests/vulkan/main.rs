@@ -4,6 +4,7 @@
 mod recordings;
 mod refusals;
 
+use std::thread;
 use std::time::Duration;
 
 use vklab::device::{
@@ -104,4 +105,19 @@ fn run(device: &mut VulkanDevice, commands: Vec<Command>) -> Outcome {
 
 fn refusal(device: &mut VulkanDevice, command: Command) -> DeviceError {
     device.submit(&Recording { commands: vec![command] }).expect_err("is refused")
+}
+
+/// The loader keeps lists for the whole process; see `src/vulkan/loader.rs`.
+#[test]
+fn devices_come_and_go_while_others_work() {
+    let kernel = scale();
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..4 {
+                    device().load(&kernel).expect("it loads");
+                }
+            });
+        }
+    });
 }
