@@ -75,7 +75,7 @@ fn parse_as(
     file.check_uses()?;
     if reading == Reading::Asked {
         file.check_twin()?;
-        file.dry_run(&Point(vec![0; file.scope.axes.len()]))?;
+        file.dry_run(&file.first_point())?;
     }
     Ok(file)
 }

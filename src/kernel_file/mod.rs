@@ -112,6 +112,12 @@ impl KernelFile {
         self.scope.points()
     }
 
+    /// The first of them.
+    #[must_use]
+    pub fn first_point(&self) -> Point {
+        Point(vec![0; self.scope.axes.len()])
+    }
+
     /// The name of a case: `n=255,BM=32`.
     #[must_use]
     pub fn id(&self, point: &Point) -> String {

@@ -273,11 +273,11 @@ impl Foreign {
     }
 
     fn first(&self) -> Result<Instance, KernelFileError> {
-        self.file.instance(&self.file.points()[0])
+        self.file.instance(&self.file.first_point())
     }
 
     fn any_case(&self) -> FileCase {
-        FileCase { point: self.file.points()[0].clone(), regime: Some(Regime::Normal), seed: 0 }
+        FileCase { point: self.file.first_point(), regime: Some(Regime::Normal), seed: 0 }
     }
 
     fn instance(&self, case: &FileCase) -> Result<Instance, KernelFileError> {
