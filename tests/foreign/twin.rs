@@ -79,3 +79,13 @@ fn a_twin_that_leaves_integers_unwritten_is_wrong_itself() {
     assert_eq!(half.code, Some(2));
     assert!(half.errors.contains("the naive twin is wrong itself"), "{}", half.errors);
 }
+
+/// With nothing to hold against the twin, a pass would say nothing.
+#[test]
+fn a_truth_that_leaves_nothing_to_compare_is_an_error() {
+    let file = FILE.replace("role = \"out\"", "role = \"scratch\"");
+    let naive = naive();
+    let checked = check(&[("k.toml", &file), ("k.comp", &fast("cols")), ("naive.comp", &naive)]);
+    assert_eq!(checked.code, Some(2), "{}", checked.run);
+    assert!(checked.errors.contains("nothing to compare"), "{}", checked.errors);
+}
