@@ -272,7 +272,8 @@ fn a_finding_of_a_run_file_is_explained_in_full() {
     assert_eq!(run(&["explain", &format!("{path}:1")]).status.code(), Some(0), "a torn end");
 }
 
-/// A run with one hang: no worker answers within a nanosecond.
+/// A run with one hang: no worker answers within a nanosecond, nor does its device. Which of the
+/// two clocks is looked at first is not settled at this scale, only that one of them runs out.
 fn hang(format: &str) -> String {
     let output = vklab(&["check", "add.naive", "--only", "forward", "--seed", "1"])
         .args(["--case", "rows=1,cols=2/normal", "--timeout", "1e-9", "--format", format])
@@ -289,7 +290,7 @@ fn github_annotates_a_finding_in_one_line() {
     let devices = choose(&[], Validation::Off).expect("a device").len();
     assert_eq!(commands.len(), devices, "{said}");
     assert!(commands[0].starts_with("::error title=hang%3A add.naive forward on "), "{said}");
-    assert!(commands[0].contains("rows=1,cols=2/normal%0Ahang: no answer"), "{said}");
+    assert!(commands[0].contains("rows=1,cols=2/normal%0Ahang: "), "{said}");
     assert!(said.contains("1 hang") && said.ends_with("seed 1\n"), "{said}");
 }
 

@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::Path;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -136,14 +137,16 @@ pub(super) fn pool(
     let program = env::current_exe()?.to_string_lossy().into_owned();
     let mut command = vec![program, "worker".to_owned()];
     command.push(format!("--device=vk:{}", choice.found.info.name));
-    command.push(format!("--timeout={}", on.timeout));
+    // The worker's device waits longer than the pool, so that a hang is told in one way only.
+    let timeout = Duration::from(on.timeout);
+    command.push(format!("--timeout={}", (2.0 * timeout.as_secs_f64()).min(9e8)));
     if on.validate {
         command.push("--validate".to_owned());
     }
     if let Some(folder) = dump {
         command.push(format!("--dump={}", folder.display()));
     }
-    Ok(Pool { command, workers: on.workers, timeout: on.timeout.into() })
+    Ok(Pool { command, workers: on.workers, timeout })
 }
 
 fn on_device(

@@ -85,7 +85,8 @@ fn trial(program: &str, choice: &Choice, task: Task, judge: &Judge<'static>) -> 
     let short = info.name.split(' ').next().unwrap_or(&info.name);
     let variant = task.work.variant_name().unwrap_or_default();
     let name = format!("{short}::{}::{variant}::{}", task.work.group(), task.check);
-    let timeout = format!("--timeout={}", TIMEOUT.as_secs());
+    // The worker's device waits longer than the pool, so that a hang is told in one way only.
+    let timeout = format!("--timeout={}", 2 * TIMEOUT.as_secs());
     let command = [program, "worker", &timeout, &format!("--device=vk:{}", info.name)];
     let command = command.map(str::to_owned).to_vec();
     let standing = judge.standing(info, &task);
