@@ -20,6 +20,7 @@ pub mod numeric;
 pub mod ops;
 pub mod report;
 pub mod run;
+pub mod soft;
 pub mod spirv;
 pub mod tensor;
 #[expect(unsafe_code, reason = "Vulkan is a C interface; each block names the rule it relies on")]

@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 11] = [
     &["numeric"],
     &["glsl", "spirv"],
     &["device"],
-    &["vulkan", "memory"],
+    &["vulkan", "memory", "soft"],
     &["ops"],
     &["kernel_file"],
     &["check"],

@@ -5,10 +5,12 @@
 
 mod error;
 mod info;
+mod observation;
 mod recording;
 
 pub use error::DeviceError;
 pub use info::{DeviceInfo, Features, Limits};
+pub use observation::{Act, Hazard, Observation};
 pub use recording::{Binding, BufferId, Command, Extent, Kernel, KernelId, Recording, SpecValue};
 
 use std::time::Duration;
@@ -23,6 +25,8 @@ pub struct Outcome {
     pub timestamps_ns: Vec<f64>,
     /// Messages of the validation layer, empty unless the device was opened with it.
     pub messages: Vec<String>,
+    /// What the kernels were seen to do; empty on a device that doesn't watch.
+    pub observations: Vec<Observation>,
 }
 
 /// A submission in flight. It must be waited for before another is made from the same recording's

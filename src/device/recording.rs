@@ -139,6 +139,10 @@ pub enum Command {
 pub struct Recording {
     /// In the order of execution; only barriers order their effects.
     pub commands: Vec<Command>,
+    /// Chooses among the orders in which workgroups, subgroups and the arms of a branch may run,
+    /// where the device has a choice. 0 is the plain one.
+    #[serde(default)]
+    pub schedule: u64,
 }
 
 impl Recording {

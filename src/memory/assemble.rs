@@ -76,7 +76,7 @@ impl Ledger {
                 len_bytes: inspected.len_bytes,
             }));
         }
-        Ok((Recording { commands }, inspected))
+        Ok((Recording { commands, schedule: recorded.recording.schedule }, inspected))
     }
 
     fn inspections(&self, recorded: &Recorded, commands: &[Command]) -> Vec<Inspected> {

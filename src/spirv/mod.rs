@@ -10,7 +10,7 @@ mod bindings;
 mod constants;
 mod error;
 mod interface;
-mod module;
+pub(crate) mod module;
 mod reflect;
 mod show;
 mod stores;

@@ -131,6 +131,7 @@ impl Parts {
             downloads,
             timestamps_ns: self.timestamps(flight)?,
             messages: self.logical.instance.messages.take(),
+            observations: Vec::new(),
         })
     }
 

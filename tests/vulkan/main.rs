@@ -99,7 +99,7 @@ fn download(buffer: BufferId, offset_bytes: u64, len_bytes: u64) -> Command {
 }
 
 fn run(device: &mut VulkanDevice, commands: Vec<Command>) -> Outcome {
-    let ticket = device.submit(&Recording { commands }).expect("submits");
+    let ticket = device.submit(&Recording { commands, ..Recording::default() }).expect("submits");
     device.wait(ticket, LONG).expect("finishes")
 }
 

@@ -208,6 +208,7 @@ fn submissions_overlap_and_finish_in_any_order_of_waiting() {
     let y = device.allocate("y", 4).expect("allocates");
     let of = |buffer, word| Recording {
         commands: vec![upload(buffer, &[word]), Command::Barrier, download(buffer, 0, 4)],
+        ..Recording::default()
     };
     let first = device.submit(&of(x, 1)).expect("submits");
     let second = device.submit(&of(y, 2)).expect("submits");

@@ -241,7 +241,7 @@ fn a_kernel_that_never_ends_times_out() {
     let x = device.allocate("x", 4).expect("allocates");
     let commands =
         vec![upload(x, &[0]), Command::Barrier, dispatch(endless, vec![bind(0, x, 0, 4)], &[], 1)];
-    let ticket = device.submit(&Recording { commands }).expect("submits");
+    let ticket = device.submit(&Recording { commands, ..Recording::default() }).expect("submits");
     let error = device.wait(ticket, Duration::from_millis(300)).expect_err("never ends");
     assert!(matches!(error, DeviceError::Timeout { .. }), "{error}");
     assert!(error.to_string().contains("llvmpipe"), "{error}");
