@@ -5,6 +5,10 @@
 //! schedule; observers look at what it does and tell what no driver tells.
 
 mod alu;
+mod findings;
 mod matrix;
+mod memory;
+mod observer;
 mod program;
+mod registers;
 mod scalar;

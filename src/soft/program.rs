@@ -119,26 +119,52 @@ pub(crate) enum Code {
     Pure(Pure),
     /// `dst = src`. With [`Inactive::Keep`], only where active: variables, phis, and values that
     /// are used outside the loop that makes them.
-    Copy { dst: Slot, src: Slot, inactive: Inactive },
+    Copy {
+        dst: Slot,
+        src: Slot,
+        inactive: Inactive,
+    },
     /// The word is undefined from here on.
-    Undefine { dst: Slot },
+    Undefine {
+        dst: Slot,
+    },
     /// One step of an address: `dst = before + index * stride` in bytes (or registers), or
     /// [`OUTSIDE`] where the index is not below the limit.
     Index(Index),
     /// `dst = registers[base + offset]`, invocation by invocation; 0 where it is `OUTSIDE`.
-    LoadIndexed { dst: Slot, base: Slot, offset: Slot },
+    LoadIndexed {
+        dst: Slot,
+        base: Slot,
+        offset: Slot,
+    },
     /// The reverse, where active.
-    StoreIndexed { base: Slot, offset: Slot, src: Slot },
+    StoreIndexed {
+        base: Slot,
+        offset: Slot,
+        src: Slot,
+    },
     Load(Access),
     Store(Access),
     Atomic(Atomic),
     /// The number of elements of a runtime array: (bound bytes - `before`) / `stride`.
-    Length { dst: Slot, buffer: u32, before: u32, stride: u32 },
+    Length {
+        dst: Slot,
+        buffer: u32,
+        before: u32,
+        stride: u32,
+    },
     Group(Group),
     /// `OpControlBarrier`.
-    Barrier { execution: Scope, memory: Scope, semantics: u32 },
+    Barrier {
+        execution: Scope,
+        memory: Scope,
+        semantics: u32,
+    },
     /// `OpMemoryBarrier`.
-    Fence { scope: Scope, semantics: u32 },
+    Fence {
+        scope: Scope,
+        semantics: u32,
+    },
     Matrix(Box<super::matrix::Matrix>),
 }
 
