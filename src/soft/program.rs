@@ -80,6 +80,8 @@ pub(crate) struct SharedVariable {
     pub(crate) name: String,
     pub(crate) offset: u32,
     pub(crate) bytes: u32,
+    /// Has an initialiser, which can only be zero.
+    pub(crate) is_zeroed: bool,
 }
 
 #[derive(Debug)]
