@@ -119,26 +119,52 @@ pub(crate) enum Code {
     Pure(Pure),
     /// `dst = src`. With [`Inactive::Keep`], only where active: variables, phis, and values that
     /// are used outside the loop that makes them.
-    Copy { dst: Slot, src: Slot, inactive: Inactive },
+    Copy {
+        dst: Slot,
+        src: Slot,
+        inactive: Inactive,
+    },
     /// The word is undefined from here on.
-    Undefine { dst: Slot },
+    Undefine {
+        dst: Slot,
+    },
     /// One step of an address: `dst = before + index * stride` in bytes (or registers), or
     /// [`OUTSIDE`] where the index is not below the limit.
     Index(Index),
     /// `dst = registers[base + offset]`, invocation by invocation; 0 where it is `OUTSIDE`.
-    LoadIndexed { dst: Slot, base: Slot, offset: Slot },
+    LoadIndexed {
+        dst: Slot,
+        base: Slot,
+        offset: Slot,
+    },
     /// The reverse, where active.
-    StoreIndexed { base: Slot, offset: Slot, src: Slot },
+    StoreIndexed {
+        base: Slot,
+        offset: Slot,
+        src: Slot,
+    },
     Load(Access),
     Store(Access),
     Atomic(Atomic),
     /// The number of elements of a runtime array: (bound bytes - `before`) / `stride`.
-    Length { dst: Slot, buffer: u32, before: u32, stride: u32 },
+    Length {
+        dst: Slot,
+        buffer: u32,
+        before: u32,
+        stride: u32,
+    },
     Group(Group),
     /// `OpControlBarrier`.
-    Barrier { execution: Scope, memory: Scope, semantics: u32 },
+    Barrier {
+        execution: Scope,
+        memory: Scope,
+        semantics: u32,
+    },
     /// `OpMemoryBarrier`.
-    Fence { scope: Scope, semantics: u32 },
+    Fence {
+        scope: Scope,
+        semantics: u32,
+    },
     Matrix(Box<super::matrix::Matrix>),
 }
 
@@ -173,14 +199,14 @@ pub(crate) struct Pure {
     /// Finds operands for which the result is undefined.
     pub(crate) guard: Option<Guard>,
     pub(crate) dst: Slot,
-    pub(crate) src: [Slot; 3],
+    pub(crate) src: [Slot; 4],
     pub(crate) arity: u8,
 }
 
 /// Says for a column where an operation has no defined result: 1 in `out` where it hasn't, and
 /// whether there is any. Only the invocations of the column that are active count, which the
 /// caller looks up.
-pub(crate) type Guard = fn(out: &mut [u32], src: [[&[u32]; 2]; 3]) -> bool;
+pub(crate) type Guard = fn(out: &mut [u32], src: [[&[u32]; 2]; 4]) -> bool;
 
 /// How a pure operation is computed for a column. Slices have one length.
 #[derive(Clone, Copy, Debug)]
@@ -188,6 +214,7 @@ pub(crate) enum Kernel {
     One(fn(&mut [u32], &[u32])),
     Two(fn(&mut [u32], &[u32], &[u32])),
     Three(fn(&mut [u32], &[u32], &[u32], &[u32])),
+    Four(fn(&mut [u32], [&[u32]; 4])),
     /// Something in it takes two words.
     Wide(fn(Wide<'_>)),
 }
@@ -195,7 +222,7 @@ pub(crate) enum Kernel {
 /// Operands of which some take two words; a word that isn't there is an empty slice.
 pub(crate) struct Wide<'a> {
     pub(crate) out: [&'a mut [u32]; 2],
-    pub(crate) src: [[&'a [u32]; 2]; 3],
+    pub(crate) src: [[&'a [u32]; 2]; 4],
 }
 
 #[derive(Clone, Copy, Debug)]
