@@ -201,14 +201,14 @@ pub(crate) struct Pure {
     /// Finds operands for which the result is undefined.
     pub(crate) guard: Option<Guard>,
     pub(crate) dst: Slot,
-    pub(crate) src: [Slot; 3],
+    pub(crate) src: [Slot; 4],
     pub(crate) arity: u8,
 }
 
 /// Says for a column where an operation has no defined result: 1 in `out` where it hasn't, and
 /// whether there is any. Only the invocations of the column that are active count, which the
 /// caller looks up.
-pub(crate) type Guard = fn(out: &mut [u32], src: [[&[u32]; 2]; 3]) -> bool;
+pub(crate) type Guard = fn(out: &mut [u32], src: [[&[u32]; 2]; 4]) -> bool;
 
 /// How a pure operation is computed for a column. Slices have one length.
 #[derive(Clone, Copy, Debug)]
@@ -216,6 +216,7 @@ pub(crate) enum Kernel {
     One(fn(&mut [u32], &[u32])),
     Two(fn(&mut [u32], &[u32], &[u32])),
     Three(fn(&mut [u32], &[u32], &[u32], &[u32])),
+    Four(fn(&mut [u32], [&[u32]; 4])),
     /// Something in it takes two words.
     Wide(fn(Wide<'_>)),
 }
@@ -223,7 +224,7 @@ pub(crate) enum Kernel {
 /// Operands of which some take two words; a word that isn't there is an empty slice.
 pub(crate) struct Wide<'a> {
     pub(crate) out: [&'a mut [u32]; 2],
-    pub(crate) src: [[&'a [u32]; 2]; 3],
+    pub(crate) src: [[&'a [u32]; 2]; 4],
 }
 
 #[derive(Clone, Copy, Debug)]
