@@ -219,6 +219,19 @@ impl Types {
         Ok(self.flat(id)?.iter().map(|scalar| scalar.words()).sum())
     }
 
+    /// Components before a part of a composite, and the part's type.
+    pub(super) fn part(&self, id: u32, index: u32) -> Result<(usize, u32), SpirvError> {
+        let (_, of) = self.member(id, index)?;
+        let len = self.flat(of)?.len();
+        Ok(match self.get(id)? {
+            Type::Struct { members } => {
+                let before = members[..index as usize].iter().map(|m| Ok(self.flat(m.of)?.len()));
+                (before.sum::<Result<usize, SpirvError>>()?, of)
+            }
+            _ => (len * index as usize, of),
+        })
+    }
+
     /// Words before a part of a composite, and the part's type.
     pub(super) fn member(&self, id: u32, index: u32) -> Result<(u32, u32), SpirvError> {
         let beyond = || malformed(format!("type {id} has no part {index}"));
