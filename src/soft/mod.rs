@@ -5,10 +5,13 @@
 //! schedule; observers look at what it does and tell what no driver tells.
 
 mod alu;
+mod atomics;
 mod findings;
+mod groups;
 mod matrix;
 mod memory;
 mod observer;
 mod program;
 mod registers;
 mod scalar;
+mod words;
