@@ -6,8 +6,11 @@
 
 mod alu;
 mod atomics;
+mod error;
 mod findings;
 mod groups;
+mod lower;
+mod machine;
 mod matrix;
 mod memory;
 mod observer;

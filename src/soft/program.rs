@@ -176,8 +176,12 @@ pub(crate) enum Inactive {
     Clobber,
 }
 
-/// An address that no memory has.
+/// An address that no memory has. What reaches for it is told of.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
+
+/// The address of the padding of a cooperative matrix: nobody means to reach it, so it reads 0 and
+/// keeps nothing.
+pub(crate) const NOWHERE: u32 = u32::MAX - 1;
 
 /// The identity of a pure operation, for observers and other domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -236,6 +240,8 @@ pub(crate) struct Index {
     pub(crate) wide: bool,
     pub(crate) stride: u32,
     pub(crate) limit: u32,
+    /// What an index beyond the limit becomes: [`OUTSIDE`], or [`NOWHERE`].
+    pub(crate) beyond: u32,
 }
 
 /// Which memory.

@@ -71,6 +71,11 @@ fn family(op: Op) -> Option<Family> {
     })
 }
 
+/// Whether it is a subgroup operation at all.
+pub(crate) fn knows(op: Op) -> bool {
+    family(op).is_some()
+}
+
 /// Whether [`run`] knows the operation. Lowering refuses all others.
 pub(crate) fn supports(op: Op, kind: GroupKind, scalar: Scalar) -> bool {
     let counts = op == Op::GroupNonUniformBallotBitCount;

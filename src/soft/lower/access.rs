@@ -11,7 +11,7 @@ use rspirv::spirv::{MemoryAccess, Op, StorageClass};
 
 use crate::soft::alu;
 use crate::soft::program::{
-    Access, Code, Inactive, Index, Manner, OUTSIDE, Pure, Region, Slot, What,
+    Access, Code, Inactive, Index, Manner, NOWHERE, OUTSIDE, Pure, Region, Slot, What,
 };
 use crate::soft::scalar::Scalar;
 use crate::spirv::SpirvError;
@@ -147,9 +147,8 @@ impl Lower<'_> {
             // The first index steps over whole objects.
             let ty = self.type_of(id(instruction, 0)?)?;
             let stride = self.module.decoration(ty, rspirv::spirv::Decoration::ArrayStride);
-            let stride = stride.ok_or_else(|| {
-                SpirvError::malformed("a pointer without a stride, stepped over")
-            })?;
+            let stride = stride
+                .ok_or_else(|| SpirvError::malformed("a pointer without a stride, stepped over"))?;
             self.step(&mut pointer, id(instruction, 1)?, stride, None)?;
             first = 2;
         }
@@ -159,9 +158,12 @@ impl Lower<'_> {
         self.bind_pointer(own(instruction)?, pointer)
     }
 
-    pub(super) fn bind_pointer(&mut self, own: u32, mut pointer: Pointer) -> Result<(), SpirvError> {
-        let is_physical =
-            matches!(pointer.place, Place::Memory { region: Region::Physical, .. });
+    pub(super) fn bind_pointer(
+        &mut self,
+        own: u32,
+        mut pointer: Pointer,
+    ) -> Result<(), SpirvError> {
+        let is_physical = matches!(pointer.place, Place::Memory { region: Region::Physical, .. });
         if self.escaping.contains(&own)
             && let Place::Registers { offset: Some(offset), .. }
             | Place::Memory { offset: Some(offset), .. } = &mut pointer.place
@@ -270,14 +272,15 @@ impl Lower<'_> {
         len: Option<u32>,
     ) -> Result<(), SpirvError> {
         let scalar = self.types.scalar(self.type_of(index)?)?;
-        if let Place::Memory { region: Region::Physical, offset: Some(offset), .. } = pointer.place {
+        if let Place::Memory { region: Region::Physical, offset: Some(offset), .. } = pointer.place
+        {
             let moved = self.physical_step(offset, index, scalar, stride)?;
             let Place::Memory { offset, .. } = &mut pointer.place else { return Ok(()) };
             *offset = Some(moved);
             return Ok(());
         }
         // The index 0xffffffff times 1 would be OUTSIDE by itself.
-        let most = (OUTSIDE - 1) / stride.max(1);
+        let most = (NOWHERE - 1) / stride.max(1);
         let limit = len.unwrap_or(u32::MAX).min(most);
         if let (Ok(at), Place::Memory { base, .. }) =
             (self.constants.word(index), &mut pointer.place)
@@ -297,7 +300,8 @@ impl Lower<'_> {
         let dst = self.slots(1)?;
         let (Place::Registers { offset, .. } | Place::Memory { offset, .. }) = &mut pointer.place;
         let before = offset.replace(dst);
-        self.emit(Code::Index(Index { dst, before, index, wide, stride, limit }))
+        let beyond = OUTSIDE;
+        self.emit(Code::Index(Index { dst, before, index, wide, stride, limit, beyond }))
     }
 
     fn physical_step(
@@ -443,7 +447,9 @@ impl Lower<'_> {
         let object = id(instruction, 1)?;
         let value = match self.value(object)? {
             Value::Slots(slots) => slots,
-            Value::Pointer(inner) if matches!(inner.place, Place::Memory { region: Region::Physical, .. }) => {
+            Value::Pointer(inner)
+                if matches!(inner.place, Place::Memory { region: Region::Physical, .. }) =>
+            {
                 self.address(&inner)?
             }
             Value::Pointer(_) => {
@@ -498,11 +504,7 @@ impl Lower<'_> {
     }
 
     /// What the memory operands of a load or store say.
-    fn operands(
-        &self,
-        instruction: &Instruction,
-        at: usize,
-    ) -> Result<(Manner, u32), SpirvError> {
+    fn operands(&self, instruction: &Instruction, at: usize) -> Result<(Manner, u32), SpirvError> {
         let Some(Operand::MemoryAccess(flags)) = instruction.operands.get(at) else {
             return Ok((Manner::default(), 1));
         };

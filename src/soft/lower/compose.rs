@@ -5,7 +5,7 @@ use rspirv::spirv::Op;
 
 use std::rc::Rc;
 
-use crate::soft::program::{Code, Inactive, Index, Slot, What};
+use crate::soft::program::{Code, Inactive, Index, OUTSIDE, Slot, What};
 use crate::soft::scalar::Scalar;
 use crate::spirv::SpirvError;
 use crate::spirv::module::{id, malformed, number, result_type};
@@ -44,7 +44,8 @@ impl Lower<'_> {
                 let mut slots = self.slots_of(composite)?.to_vec();
                 let of = self.type_of(composite)?;
                 let (at, len) = self.path(instruction, 2, of)?;
-                let target = slots.get_mut(at..at + len).filter(|target| target.len() == object.len());
+                let target =
+                    slots.get_mut(at..at + len).filter(|target| target.len() == object.len());
                 target.ok_or_else(|| malformed(instruction, 2))?.copy_from_slice(&object);
                 slots.into()
             }
@@ -90,7 +91,8 @@ impl Lower<'_> {
                 let slots = self.slots_of(matrix)?;
                 let (cols, rows) = self.shape(self.type_of(matrix)?)?;
                 let at = |row: usize, col: usize| slots[col * rows + row];
-                (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)))
+                (0..rows)
+                    .flat_map(|row| (0..cols).map(move |col| (row, col)))
                     .map(|(row, col)| at(row, col))
                     .collect()
             }
@@ -133,7 +135,8 @@ impl Lower<'_> {
         let wide = self.types.scalar(self.type_of(index)?)?.words() == 2;
         let index = self.slot_of(index)?;
         let (dst, stride) = (self.slots(1)?, scalar.words());
-        self.emit(Code::Index(Index { dst, before: None, index, wide, stride, limit: len }))?;
+        let (before, beyond, limit) = (None, OUTSIDE, len);
+        self.emit(Code::Index(Index { dst, before, index, wide, stride, limit, beyond }))?;
         Ok((held, dst))
     }
 

@@ -166,7 +166,7 @@ impl Constants {
                     let Some(kernel) = alu::resolve(what, from, *to) else {
                         return Ok(Err(format!("constant {op:?}")));
                     };
-                    let mut sources = [[0; 2]; 3];
+                    let mut sources = [[0; 2]; 4];
                     if arity > sources.len() {
                         return Ok(Err(format!("constant {op:?}")));
                     }
@@ -189,7 +189,7 @@ impl Constants {
 }
 
 /// One component, computed alone.
-fn once(kernel: Kernel, src: &[[u32; 2]; 3]) -> [u32; 2] {
+fn once(kernel: Kernel, src: &[[u32; 2]; 4]) -> [u32; 2] {
     let mut out = [0; 2];
     let [low, high] = &mut out;
     let (low, high) = (std::slice::from_mut(low), std::slice::from_mut(high));
@@ -198,9 +198,10 @@ fn once(kernel: Kernel, src: &[[u32; 2]; 3]) -> [u32; 2] {
         Kernel::One(f) => f(low, word(0)),
         Kernel::Two(f) => f(low, word(0), word(1)),
         Kernel::Three(f) => f(low, word(0), word(1), word(2)),
+        Kernel::Four(f) => f(low, [word(0), word(1), word(2), word(3)]),
         Kernel::Wide(f) => f(Wide {
             out: [low, high],
-            src: [0, 1, 2].map(|at| [word(at), std::slice::from_ref(&src[at][1])]),
+            src: [0, 1, 2, 3].map(|at| [word(at), std::slice::from_ref(&src[at][1])]),
         }),
     }
     out
@@ -209,9 +210,10 @@ fn once(kernel: Kernel, src: &[[u32; 2]; 3]) -> [u32; 2] {
 fn literal(instruction: &Instruction, scalar: Scalar) -> Result<Vec<u32>, SpirvError> {
     let (low, high) = match instruction.operands.first() {
         Some(Operand::LiteralBit32(value)) => (*value, 0),
-        Some(Operand::LiteralBit64(value)) => {
-            (u32::try_from(value & 0xffff_ffff).unwrap_or(0), u32::try_from(value >> 32).unwrap_or(0))
-        }
+        Some(Operand::LiteralBit64(value)) => (
+            u32::try_from(value & 0xffff_ffff).unwrap_or(0),
+            u32::try_from(value >> 32).unwrap_or(0),
+        ),
         _ => return Err(malformed(instruction, 0)),
     };
     Ok(match scalar.words() {

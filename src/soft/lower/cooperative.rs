@@ -7,7 +7,7 @@ use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{BuiltIn, MemoryAccess, Op};
 
 use crate::soft::matrix::Matrix;
-use crate::soft::program::{Access, Code, Index, Manner, OUTSIDE, Region, Slot, What};
+use crate::soft::program::{Access, Code, Index, Manner, NOWHERE, OUTSIDE, Region, Slot, What};
 use crate::soft::scalar::Scalar;
 use crate::spirv::SpirvError;
 use crate::spirv::module::{id, malformed, number, result_type};
@@ -132,21 +132,25 @@ impl Lower<'_> {
             let mut before = offset;
             if component * self.subgroup_size + self.subgroup_size > count {
                 let dst = self.slots(1)?;
-                let (index, stride, limit) = (element, 0, count);
-                self.emit(Code::Index(Index { dst, before, index, wide: false, stride, limit }))?;
+                let (index, stride, limit, beyond) = (element, 0, count, NOWHERE);
+                let wide = false;
+                self.emit(Code::Index(Index { dst, before, index, wide, stride, limit, beyond }))?;
                 before = Some(dst);
             }
             let dst = self.slots(1)?;
-            let limit = OUTSIDE - 1;
-            let step = Index { dst, before, index: line, wide: false, stride: 1, limit };
-            self.emit(Code::Index(step))?;
+            let (wide, beyond) = (false, OUTSIDE);
+            let (index, stride, limit) = (line, 1, NOWHERE - 1);
+            self.emit(Code::Index(Index { dst, before, index, wide, stride, limit, beyond }))?;
             let next = self.slots(1)?;
-            let (stride, limit) = (own_bytes, (OUTSIDE - 1) / own_bytes);
-            let (before, index) = (Some(dst), along);
-            self.emit(Code::Index(Index { dst: next, before, index, wide: false, stride, limit }))?;
+            let (index, stride, limit) = (along, own_bytes, (NOWHERE - 1) / own_bytes);
+            let (before, dst) = (Some(dst), next);
+            self.emit(Code::Index(Index { dst, before, index, wide, stride, limit, beyond }))?;
             let (scalar, value, alignment) = (shape.scalar, *value, 1);
             let offset = Some(next);
-            found.push((Access { region, offset, base, scalar, value, alignment, manner }, component));
+            found.push((
+                Access { region, offset, base, scalar, value, alignment, manner },
+                component,
+            ));
         }
         Ok(found)
     }

@@ -123,9 +123,7 @@ impl Lower<'_> {
             | Extended::UnpackUnorm2x16
             | Extended::UnpackSnorm4x8
             | Extended::UnpackUnorm4x8 => self.unpacked(op, ty, first)?,
-            Extended::PackDouble2x32 | Extended::UnpackDouble2x32 => {
-                self.double(op, first)?
-            }
+            Extended::PackDouble2x32 | Extended::UnpackDouble2x32 => self.double(op, first)?,
             Extended::ModfStruct | Extended::FrexpStruct => {
                 let (fraction, whole) = self.parts(ty)?;
                 let low = self.each(What::Extended(op), fraction, &[first])?;

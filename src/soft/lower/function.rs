@@ -96,11 +96,12 @@ fn targets(end: &Instruction) -> Result<Vec<u32>, SpirvError> {
         Op::BranchConditional => vec![id(end, 1)?, id(end, 2)?],
         Op::Switch => {
             let labels = end.operands.iter().skip(1);
-            labels.filter_map(|operand| match operand {
-                Operand::IdRef(label) => Some(*label),
-                _ => None,
-            })
-            .collect()
+            labels
+                .filter_map(|operand| match operand {
+                    Operand::IdRef(label) => Some(*label),
+                    _ => None,
+                })
+                .collect()
         }
         _ => Vec::new(),
     })

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rspirv::dr::{Instruction, Operand};
-use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, Op, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, MemoryModel, Op, StorageClass};
 
 use crate::device::Kernel;
 use crate::soft::program::{BufferVariable, Code, End, Inactive, Region, SharedVariable};
@@ -92,7 +92,11 @@ impl Lower<'_> {
             return Ok(());
         }
         match op {
-            Op::Capability => self.capability(instruction),
+            Op::MemoryModel => {
+                let model = instruction.operands.get(1);
+                self.program.has.vulkan_memory =
+                    model == Some(&Operand::MemoryModel(MemoryModel::Vulkan));
+            }
             Op::Variable => self.global_variable(instruction)?,
             Op::ConstantTrue
             | Op::ConstantFalse
@@ -115,17 +119,6 @@ impl Lower<'_> {
             _ => {}
         }
         Ok(())
-    }
-
-    fn capability(&mut self, instruction: &Instruction) {
-        let has = &mut self.program.has;
-        match instruction.operands.first() {
-            Some(Operand::Capability(Capability::VulkanMemoryModel)) => has.vulkan_memory = true,
-            Some(Operand::Capability(Capability::MaximallyReconvergesKHR)) => {
-                has.reconvergence = true;
-            }
-            _ => {}
-        }
     }
 
     fn global_variable(&mut self, instruction: &Instruction) -> Result<(), SpirvError> {

@@ -5,10 +5,12 @@ use std::rc::Rc;
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::Op;
 
+use crate::soft::groups;
 use crate::soft::program::{Code, Inactive, Slot, What};
 use crate::soft::scalar::Scalar;
 use crate::spirv::SpirvError;
 use crate::spirv::module::{id, malformed, result_type};
+use crate::spirv::uses::is_atomic;
 
 use super::types::Type;
 use super::{Lower, Value, own};
@@ -62,20 +64,8 @@ impl Lower<'_> {
             }
             Op::ExtInst => self.extended(instruction),
             Op::ControlBarrier | Op::MemoryBarrier => self.barrier(instruction),
-            op if format!("{op:?}").starts_with("Atomic") => self.atomic(instruction),
-            op if format!("{op:?}").starts_with("GroupNonUniform")
-                || matches!(
-                    op,
-                    Op::SubgroupBallotKHR
-                        | Op::SubgroupFirstInvocationKHR
-                        | Op::SubgroupAllKHR
-                        | Op::SubgroupAnyKHR
-                        | Op::SubgroupAllEqualKHR
-                        | Op::SubgroupReadInvocationKHR
-                ) =>
-            {
-                self.group(instruction)
-            }
+            op if is_atomic(op) => self.atomic(instruction),
+            op if groups::knows(op) => self.group(instruction),
             Op::CooperativeMatrixLoadKHR
             | Op::CooperativeMatrixStoreKHR
             | Op::CooperativeMatrixMulAddKHR
@@ -88,9 +78,7 @@ impl Lower<'_> {
     fn same(&mut self, instruction: &Instruction) -> Result<(), SpirvError> {
         match self.value(id(instruction, 0)?)? {
             Value::Slots(slots) => self.bind(own(instruction)?, slots),
-            Value::Pointer(pointer) => {
-                self.bind_pointer(own(instruction)?, (*pointer).clone())
-            }
+            Value::Pointer(pointer) => self.bind_pointer(own(instruction)?, (*pointer).clone()),
         }
     }
 
@@ -172,11 +160,7 @@ impl Lower<'_> {
     }
 
     /// Each byte in the low bits of a register: a register and how far to shift it.
-    fn bytes_of(
-        &mut self,
-        slots: &[Slot],
-        scalar: Scalar,
-    ) -> Result<Vec<(Slot, u32)>, SpirvError> {
+    fn bytes_of(&mut self, slots: &[Slot], scalar: Scalar) -> Result<Vec<(Slot, u32)>, SpirvError> {
         let mut bytes = Vec::new();
         for slot in slots {
             for byte in 0..scalar.bytes() {
@@ -206,9 +190,13 @@ impl Lower<'_> {
                 let placed = if target == 0 { piece } else { self.shifted(piece, target)? };
                 all = Some(match all {
                     None => placed,
-                    Some(all) => {
-                        self.pure2(What::Core(Op::BitwiseOr), Scalar::I32, Scalar::I32, all, placed)?
-                    }
+                    Some(all) => self.pure2(
+                        What::Core(Op::BitwiseOr),
+                        Scalar::I32,
+                        Scalar::I32,
+                        all,
+                        placed,
+                    )?,
                 });
                 at += run;
             }
@@ -280,7 +268,8 @@ impl Lower<'_> {
         }
         if has_sum {
             self.problem(format!("Op{op:?} of vectors"));
-            return self.bind(own(instruction)?, self.fresh(ty).map(Rc::clone)?);
+            let slots = self.fresh(ty)?;
+            return self.bind(own(instruction)?, slots);
         }
         let (a, b) = (self.slots_of(first)?, self.slots_of(second)?);
         let (widen_a, widen_b) = match op {
@@ -303,5 +292,4 @@ impl Lower<'_> {
         let sum = sum.ok_or_else(|| malformed(instruction, 0))?;
         self.bind(own(instruction)?, vec![sum].into())
     }
-
 }

@@ -33,7 +33,7 @@ use access::Pointer;
 use constants::Constants;
 use types::Types;
 
-pub(super) use order::order;
+pub(super) use order::{mix, order};
 
 /// Which of a kernel's two modules is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -63,7 +63,6 @@ const CAPABILITIES: &[Capability] = &[
     Capability::BFloat16CooperativeMatrixKHR,
     Capability::ExpectAssumeKHR,
     Capability::DeviceGroup,
-    Capability::MaximallyReconvergesKHR,
     Capability::UniformBufferArrayDynamicIndexing,
     Capability::StorageBufferArrayDynamicIndexing,
     Capability::FloatControls2,

@@ -33,9 +33,9 @@ impl Lower<'_> {
     /// A scope or memory semantics: the value of a constant.
     fn number_of(&self, instruction: &Instruction, at: usize) -> Result<u32, SpirvError> {
         match instruction.operands.get(at) {
-            Some(
-                Operand::IdScope(id) | Operand::IdMemorySemantics(id) | Operand::IdRef(id),
-            ) => self.constants.word(*id),
+            Some(Operand::IdScope(id) | Operand::IdMemorySemantics(id) | Operand::IdRef(id)) => {
+                self.constants.word(*id)
+            }
             _ => Err(malformed(instruction, at)),
         }
     }
@@ -84,7 +84,9 @@ impl Lower<'_> {
         let value = slot(self, value_at)?.unwrap_or(0);
         let compare = slot(self, compare_at)?;
         let Place::Memory { region, base, offset } = pointer.place else {
-            return Err(SpirvError::malformed("an atomic operation on a variable of one invocation"));
+            return Err(SpirvError::malformed(
+                "an atomic operation on a variable of one invocation",
+            ));
         };
         let manner = pointer.manner;
         let alignment = 1;
