@@ -10,7 +10,7 @@ use rspirv::spirv::Op;
 use super::super::program::{Group, GroupKind};
 use super::super::registers::Registers;
 use super::super::scalar::Scalar;
-use super::super::words::{Float, low_bits, signed, split};
+use super::super::words::{Float, join, low_bits, signed, split};
 use super::{Output, Shape, Source};
 
 /// What an operation works on.
@@ -130,57 +130,74 @@ impl Fold<'_> {
         identity: T,
         combine: impl Fn(T, T) -> T,
     ) {
-        let Self { shape, kind, source, out } = self;
-        let load = |lane| (form.load)(source.get(lane));
-        let size = match kind {
-            GroupKind::Clustered(cluster) => (cluster as usize).clamp(1, shape.size),
-            _ => shape.size,
+        let size = match self.kind {
+            GroupKind::Clustered(cluster) => (cluster as usize).clamp(1, self.shape.size),
+            _ => self.shape.size,
         };
-        for part in shape.parts(size) {
-            let Some(first) = shape.first(&part) else { continue };
-            let rest = first + 1..part.end;
-            let others = rest.clone().zip(shape.words(&rest));
-            let mut sum = load(first);
-            match kind {
-                GroupKind::InclusiveScan => {
-                    out.set(first, (form.store)(sum));
-                    for (lane, on) in others {
-                        sum = if *on != 0 { combine(sum, load(lane)) } else { sum };
-                        out.set(lane, (form.store)(sum));
-                    }
-                }
-                GroupKind::ExclusiveScan => {
-                    out.set(first, (form.store)(identity));
-                    for (lane, on) in others {
-                        out.set(lane, (form.store)(sum));
-                        sum = if *on != 0 { combine(sum, load(lane)) } else { sum };
-                    }
-                }
-                _ => {
-                    for (lane, on) in others {
-                        sum = if *on != 0 { combine(sum, load(lane)) } else { sum };
-                    }
-                    out.fill(part, (form.store)(sum));
+        let Self { kind, source: Source { low, high }, out, .. } = self;
+        for part in self.shape.parts(size) {
+            let Some(first) = self.shape.first(&part) else { continue };
+            // The first active value is taken as it is, so that the identity doesn't show: it
+            // would make a sum of negative zeros positive and a minimum of NaNs infinite.
+            let run = first..part.end;
+            let on = self.shape.words(&run);
+            let low = &low[run.clone()];
+            let outs = out.low[run.clone()].iter_mut();
+            let total = if high.is_empty() {
+                let values = low.iter().map(|low| u64::from(*low));
+                let outs = outs.map(|low| move |value| *low = split(value)[0]);
+                step(kind, values.zip(on), outs, &form, identity, &combine)
+            } else {
+                let values =
+                    low.iter().zip(&high[run.clone()]).map(|(low, high)| join([*low, *high]));
+                let outs = outs.zip(&mut out.high[run]);
+                let outs = outs.map(|(low, high)| move |value| [*low, *high] = split(value));
+                step(kind, values.zip(on), outs, &form, identity, &combine)
+            };
+            if let Some(total) = total {
+                let [low, high] = split(total);
+                out.low[part.clone()].fill(low);
+                if !out.high.is_empty() {
+                    out.high[part].fill(high);
                 }
             }
         }
     }
 }
 
-impl Output {
-    fn set(&mut self, lane: usize, value: u64) {
-        let [low, high] = split(value);
-        self.low[lane] = low;
-        if let Some(word) = self.high.get_mut(lane) {
-            *word = high;
+/// Folds the values of one subgroup or cluster, of which the first one is active. A scan is
+/// written at once, the result of a reduction is given back.
+fn step<'a, T: Copy>(
+    kind: GroupKind,
+    values: impl Iterator<Item = (u64, &'a u32)>,
+    mut outs: impl Iterator<Item = impl FnOnce(u64)>,
+    form: &Form<impl Fn(u64) -> T, impl Fn(T) -> u64>,
+    identity: T,
+    combine: impl Fn(T, T) -> T,
+) -> Option<u64> {
+    let mut values = values.map(|(value, on)| ((form.load)(value), *on != 0));
+    let (mut sum, _) = values.next()?;
+    match kind {
+        GroupKind::InclusiveScan => {
+            outs.next()?((form.store)(sum));
+            for ((value, on), put) in values.zip(outs) {
+                sum = if on { combine(sum, value) } else { sum };
+                put((form.store)(sum));
+            }
+            None
         }
-    }
-
-    fn fill(&mut self, part: std::ops::Range<usize>, value: u64) {
-        let [low, high] = split(value);
-        if !self.high.is_empty() {
-            self.high[part.clone()].fill(high);
+        GroupKind::ExclusiveScan => {
+            outs.next()?((form.store)(identity));
+            for ((value, on), put) in values.zip(outs) {
+                put((form.store)(sum));
+                sum = if on { combine(sum, value) } else { sum };
+            }
+            None
         }
-        self.low[part].fill(low);
+        _ => {
+            let total =
+                values.fold(sum, |sum, (value, on)| if on { combine(sum, value) } else { sum });
+            Some((form.store)(total))
+        }
     }
 }

@@ -98,7 +98,6 @@ pub(crate) fn supports(op: Op, kind: GroupKind, scalar: Scalar) -> bool {
 }
 
 /// Executes an operation for the active invocations of all subgroups of `size` that run together.
-/// `width` is the number of invocations of the workgroup.
 ///
 /// # Panics
 /// On an operation that [`supports`] denies.
@@ -107,10 +106,9 @@ pub(crate) fn run(
     registers: &mut Registers,
     active: &Active,
     size: usize,
-    width: usize,
     inactive_read: InactiveRead<'_>,
 ) {
-    let shape = Shape { active, size, width };
+    let shape = Shape { active, size };
     match family(group.op) {
         Some(Family::Vote) => vote::run(group, registers, &shape),
         Some(Family::Ballot) => ballot::run(group, registers, &shape),
@@ -125,7 +123,6 @@ pub(crate) fn run(
 struct Shape<'a> {
     active: &'a Active,
     size: usize,
-    width: usize,
 }
 
 impl Shape<'_> {
@@ -137,15 +134,8 @@ impl Shape<'_> {
     /// Runs of `size` invocations, a divisor of the subgroup's size.
     fn parts(&self, size: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let lanes = self.active.lanes();
-        let first = lanes.start - lanes.start % size;
-        (first..lanes.end)
-            .step_by(size)
-            .map(move |start| start.max(lanes.start)..(start + size).min(lanes.end))
-    }
-
-    /// The number of an invocation in its subgroup, and the subgroup's first invocation.
-    const fn place(&self, lane: usize) -> (usize, usize) {
-        (lane % self.size, lane - lane % self.size)
+        debug_assert_eq!(lanes.start % self.size, 0, "subgroups run as a whole");
+        lanes.clone().step_by(size).map(move |start| start..(start + size).min(lanes.end))
     }
 
     /// All ones for those of the invocations that are active, zeros for the others.

@@ -31,36 +31,65 @@ pub(super) fn run(
         GroupKind::Clustered(cluster) => (cluster as usize).clamp(1, shape.size),
         _ => shape.size,
     };
-    let operand = registers.get(group.src[1]);
-    for lane in shape.active.iter() {
-        let (me, base) = shape.place(lane);
-        let source = source(group.op, me, operand[lane] as usize, cluster)
-            .filter(|source| *source < shape.size && base + source < shape.width)
-            .map(|source| base + source);
-        let from = source.filter(|source| shape.active.has(*source));
-        if from.is_none() {
-            inactive_read(lane, source.unwrap_or(ABSENT));
+    let reads = Reads { shape, value, operands: registers.get(group.src[1]), out: &mut out };
+    match group.op {
+        Op::GroupNonUniformShuffleXor => reads.each(inactive_read, |me, mask| Some(me ^ mask)),
+        Op::GroupNonUniformShuffleUp => {
+            reads.each(inactive_read, |me, delta| me.checked_sub(delta));
         }
-        out.low[lane] = from.map_or(0, |from| value.low[from]);
-        if !value.high.is_empty() {
-            out.high[lane] = from.map_or(0, |from| value.high[from]);
+        Op::GroupNonUniformShuffleDown => {
+            reads.each(inactive_read, |me, delta| me.checked_add(delta));
         }
+        Op::GroupNonUniformRotateKHR => reads.each(inactive_read, |me, delta| {
+            // A cluster's size is a power of two.
+            Some((me & !(cluster - 1)) + ((me + delta) & (cluster - 1)))
+        }),
+        Op::GroupNonUniformQuadBroadcast => {
+            reads.each(inactive_read, |me, index| (index < QUAD).then_some(me - me % QUAD + index))
+        }
+        // Horizontal, vertical and diagonal are 0, 1 and 2.
+        Op::GroupNonUniformQuadSwap => reads.each(inactive_read, |me, direction| {
+            (direction < QUAD - 1).then_some(me ^ (direction + 1))
+        }),
+        _ => reads.each(inactive_read, |_, index| Some(index)),
     }
     out.put(registers);
 }
 
-/// Which invocation of the subgroup `me` reads from; none below the first one.
-fn source(op: Op, me: usize, operand: usize, cluster: usize) -> Option<usize> {
-    const QUAD: usize = 4;
-    match op {
-        Op::GroupNonUniformShuffleXor => Some(me ^ operand),
-        Op::GroupNonUniformShuffleUp => me.checked_sub(operand),
-        Op::GroupNonUniformShuffleDown => me.checked_add(operand),
-        // A rotation goes around, whatever the delta: only its low bits count.
-        Op::GroupNonUniformRotateKHR => Some(me - me % cluster + (me + operand) % cluster),
-        Op::GroupNonUniformQuadBroadcast => (operand < QUAD).then(|| me - me % QUAD + operand),
-        // Horizontal, vertical and diagonal are 0, 1 and 2.
-        Op::GroupNonUniformQuadSwap => (operand < QUAD - 1).then_some(me ^ (operand + 1)),
-        _ => Some(operand),
+/// The invocations of a quad are consecutive.
+const QUAD: usize = 4;
+
+struct Reads<'a> {
+    shape: &'a Shape<'a>,
+    value: Source<'a>,
+    operands: &'a [u32],
+    out: &'a mut Output,
+}
+
+impl Reads<'_> {
+    /// `source` says which invocation of the subgroup another one reads from, if any, given its
+    /// operand.
+    fn each(self, inactive_read: InactiveRead<'_>, source: impl Fn(usize, usize) -> Option<usize>) {
+        let Self { shape, value, operands, out } = self;
+        for part in shape.subgroups() {
+            let on = shape.words(&part);
+            let low = &value.low[part.clone()];
+            for (me, (operand, is_on)) in operands[part.clone()].iter().zip(on).enumerate() {
+                if *is_on == 0 {
+                    continue;
+                }
+                let lane = part.start + me;
+                // What lies beyond the workgroup is as absent as what lies beyond the subgroup.
+                let from = source(me, *operand as usize).filter(|from| *from < on.len());
+                let from = from.filter(|from| on[*from] != 0).or_else(|| {
+                    inactive_read(lane, from.map_or(ABSENT, |from| part.start + from));
+                    None
+                });
+                out.low[lane] = from.map_or(0, |from| low[from]);
+                if !value.high.is_empty() {
+                    out.high[lane] = from.map_or(0, |from| value.high[part.start + from]);
+                }
+            }
+        }
     }
 }

@@ -204,7 +204,6 @@ fn a_register_may_be_read_and_written() {
                 &mut scene.registers,
                 &active,
                 scene.size,
-                scene.width,
                 &mut |_, _| {},
             );
             for lane in scene.active_lanes() {

@@ -104,7 +104,7 @@ impl Scene {
         assert!(supports(group.op, group.kind, group.scalar), "{group:?}");
         let active = self.active();
         let mut told = Vec::new();
-        run(group, &mut self.registers, &active, self.size, self.width, &mut |lane, source| {
+        run(group, &mut self.registers, &active, self.size, &mut |lane, source| {
             told.push((lane, source));
         });
         for slot in RESULT..12 {
