@@ -73,11 +73,6 @@ impl Who {
         self.0 >> BYTES_AT == WHOLE | (Plural::Several as u32) << (PLURAL_AT - BYTES_AT)
     }
 
-    /// The whole word, by many of one workgroup.
-    pub(super) const fn is_workgroup(self) -> bool {
-        self.0 >> BYTES_AT == WHOLE | (Plural::Workgroup as u32) << (PLURAL_AT - BYTES_AT)
-    }
-
     /// One invocation and no other.
     pub(super) const fn is_just(self, lane: u32) -> bool {
         self.0 & !(WHOLE << BYTES_AT) == lane

@@ -61,8 +61,15 @@ impl<'a> Column<'a> {
             self.after_write(cell, lane, word, bytes);
         }
         let readers = cell.readers;
-        let many = readers.who.is_everybody() && readers.stamp >= self.everybody;
-        if many || readers.stamp == self.now.number && readers.who.is_workgroup() {
+        // What many did is worth more than what one does to other bytes.
+        let touched = readers.who.bytes() & bytes;
+        if (touched == bytes || touched == 0)
+            && match readers.who.plural() {
+                Plural::Several => readers.stamp >= self.everybody,
+                Plural::Workgroup => readers.stamp == self.now.number,
+                _ => false,
+            }
+        {
             return;
         }
         let mine = Trace { stamp: self.now.number, who: Who::new(lane, bytes, Plural::One) };
@@ -250,8 +257,12 @@ impl Column<'_> {
             let (len, step) = run(rest);
             let word = first / 4;
             let whole = lanes.bytes == 4 && first % 4 == 0;
+            let inside = first % 4 + lanes.bytes <= 4;
             match step {
-                0 if whole && motion == Motion::Read => self.together(shadow, word, lane, len),
+                0 if inside && motion == Motion::Read => {
+                    let bytes = (1 << lanes.bytes) - 1 << (first % 4);
+                    self.together(shadow, (word, bytes), lane, len);
+                }
                 4 if whole => self.row(shadow, motion, word, (lane, len)),
                 _ => {
                     for (lane, at) in (lane..).zip(&rest[..len]) {
@@ -289,15 +300,15 @@ impl Column<'_> {
         }
     }
 
-    /// Consecutive invocations read one word: the first and the last stand for all.
-    fn together(&mut self, shadow: &mut Shadow, word: u32, lane: u32, len: usize) {
+    /// Consecutive invocations read one place: the first and the last stand for all.
+    fn together(&mut self, shadow: &mut Shadow, (word, bytes): (u32, u32), lane: u32, len: usize) {
         let Some(cell) = shadow.cell(word as usize) else { return };
         let last = lane + u32::try_from(len).unwrap_or(0) - 1;
         if cell.writer.stamp < self.floor {
-            self.read(cell, lane, word, WHOLE);
-            self.read(cell, last, word, WHOLE);
+            self.read(cell, lane, word, bytes);
+            self.read(cell, last, word, bytes);
         } else {
-            (lane..=last).for_each(|lane| self.read(cell, lane, word, WHOLE));
+            (lane..=last).for_each(|lane| self.read(cell, lane, word, bytes));
         }
     }
 
@@ -314,7 +325,9 @@ impl Column<'_> {
         }
         let cells = row.iter_mut().zip((lane..).zip(word..));
         match motion {
-            Motion::Read => cells.for_each(|(cell, (lane, word))| self.read(cell, lane, word, WHOLE)),
+            Motion::Read => {
+                cells.for_each(|(cell, (lane, word))| self.read(cell, lane, word, WHOLE))
+            }
             Motion::Write => {
                 cells.for_each(|(cell, (lane, word))| self.write(cell, lane, word, WHOLE));
             }

@@ -63,7 +63,13 @@ impl Races {
     }
 
     /// Looks at an access and says what it clashes with.
-    fn look(&mut self, moment: &Moment<'_>, access: &Access, reach: &Reach<'_>, stamp: Stamp) -> Now {
+    fn look(
+        &mut self,
+        moment: &Moment<'_>,
+        access: &Access,
+        reach: &Reach<'_>,
+        stamp: Stamp,
+    ) -> Now {
         let class = match reach.target {
             Target::Shared => Class::Shared,
             _ => Class::Buffers,
@@ -101,7 +107,9 @@ impl Races {
     fn tell(&mut self, moment: &mut Moment<'_>, access: &Access, reach: &Reach<'_>, now: Now) {
         let mut told = Vec::new();
         for clash in std::mem::take(&mut self.clashes) {
-            let Some(stamp) = self.order.known(&now, clash.earlier.stamp).copied() else { continue };
+            let Some(stamp) = self.order.known(&now, clash.earlier.stamp).copied() else {
+                continue;
+            };
             let hazard = if stamp.deed == Deed::Write
                 && now.stamp.deed == Deed::Write
                 && is_same_value(moment, access, reach, &clash, now.number)
@@ -212,10 +220,8 @@ impl Observer for Races {
         reach: Reach<'_>,
         order: &[usize],
     ) {
-        let turn = Turn {
-            reads: atomic.op != Op::AtomicStore,
-            writes: atomic.op != Op::AtomicLoad,
-        };
+        let turn =
+            Turn { reads: atomic.op != Op::AtomicStore, writes: atomic.op != Op::AtomicLoad };
         let access = &atomic.access;
         let stamp = Stamp { scope: atomic.scope, ..stamp(moment, access, turn.deed()) };
         let now = self.look(moment, access, &reach, stamp);

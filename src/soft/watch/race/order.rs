@@ -4,7 +4,7 @@ use crate::soft::observer::Here;
 use crate::soft::program::Scope;
 
 use super::cells::{Plural, Trace};
-use super::clocks::{Domain, Location, Sides};
+use super::clocks::{Agent, Domain, Location, Sides};
 use super::stamps::{Deed, Recent, Stamp, Stamps};
 
 /// Which memory a barrier or fence speaks of.
@@ -149,17 +149,9 @@ impl Order {
         self.buffers.forget().then_some(Forget)
     }
 
-    pub(super) fn start_workgroup(
-        &mut self,
-        here: &Here,
-        program: usize,
-    ) -> Option<Forget> {
+    pub(super) fn start_workgroup(&mut self, here: &Here, program: usize) -> Option<Forget> {
         let visit = u32::try_from(self.visits.len()).unwrap_or(u32::MAX);
-        self.visits.push(Visit {
-            dispatch: here.dispatch,
-            workgroup: here.workgroup,
-            program,
-        });
+        self.visits.push(Visit { dispatch: here.dispatch, workgroup: here.workgroup, program });
         if self.seats.len() <= here.seat {
             self.seats.resize_with(here.seat + 1, Seat::default);
         }
@@ -318,7 +310,7 @@ impl Order {
             Class::Shared => SHARED,
             Class::Buffers => WITHIN,
         };
-        let agent = (stamp.visit, earlier.who.lane());
+        let agent = Agent { visit: stamp.visit, lane: earlier.who.lane() };
         if self.domains[domain].knows(now.seat, lane, agent, point) {
             return None;
         }
@@ -336,7 +328,7 @@ impl Order {
         (stamp, earlier): (&Stamp, Trace),
         meeting: Meeting,
     ) -> Option<Missing> {
-        let agent = (stamp.visit, earlier.who.lane());
+        let agent = Agent { visit: stamp.visit, lane: earlier.who.lane() };
         if self.domains[ACROSS].knows(now.seat, lane, agent, stamp.point) {
             let coherent = meeting == Meeting::AfterRead
                 || (stamp.coherent || stamp.deed.is_atomic())

@@ -64,14 +64,7 @@ pub(super) fn tell(
             reason(missing, &later, &earlier),
         )
     };
-    findings.report(
-        later.program,
-        hazard,
-        later.party(),
-        Some(earlier.act()),
-        Some(spot),
-        message,
-    );
+    findings.report(later.program, hazard, later.party(), Some(earlier.act()), Some(spot), message);
 }
 
 /// What would have ordered them.

@@ -247,7 +247,13 @@ fn a_spin_lock_orders_its_holders() {
             if lane == 0 {
                 rig.workgroup(u32::try_from(turn / 8).unwrap(), 0);
             }
-            rig.line(1).atomic(Op::AtomicCompareExchange, At::Buffer, &[(lane, 0)], Scope::Device, 0);
+            rig.line(1).atomic(
+                Op::AtomicCompareExchange,
+                At::Buffer,
+                &[(lane, 0)],
+                Scope::Device,
+                0,
+            );
             rig.fence(&[lane], fence);
             rig.line(2).load(At::Buffer, &[(lane, 1)]);
             rig.line(3).store(At::Buffer, &[(lane, 1)]);

@@ -98,11 +98,7 @@ impl Rig {
         self
     }
 
-    fn step(
-        &mut self,
-        lanes: &[usize],
-        work: impl FnOnce(&mut Races, &mut Moment<'_>),
-    ) {
+    fn step(&mut self, lanes: &[usize], work: impl FnOnce(&mut Races, &mut Moment<'_>)) {
         let bits = lanes.iter().fold(0, |bits, lane| bits | 1 << lane);
         self.active.set(&[bits]);
         let mut moment = Moment {
@@ -163,12 +159,20 @@ impl Rig {
             let len = self.scalar.bytes() as usize;
             for (lane, element) in to {
                 let from = *element as usize * len;
-                buffer.bytes[from..from + len].copy_from_slice(&u64::from(values[*lane]).to_le_bytes()[..len]);
+                buffer.bytes[from..from + len]
+                    .copy_from_slice(&u64::from(values[*lane]).to_le_bytes()[..len]);
             }
         }
     }
 
-    pub(super) fn atomic(&mut self, op: Op, at: At, to: &[(usize, u32)], scope: Scope, semantics: u32) {
+    pub(super) fn atomic(
+        &mut self,
+        op: Op,
+        at: At,
+        to: &[(usize, u32)],
+        scope: Scope,
+        semantics: u32,
+    ) {
         let access = self.access(at);
         let atomic = Atomic { op, access, dst: Some(1), compare: None, scope, semantics };
         let mut bytes_at = [0; WIDTH];

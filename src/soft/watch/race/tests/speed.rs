@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use rspirv::spirv::Op;
+
 use crate::soft::findings::Findings;
 use crate::soft::memory::{Buffer, Memory};
 use crate::soft::observer::{Here, Moment, Observer as _, Reach, Target};
-use crate::soft::program::{Access, Manner, Place, Program, Region, Scope};
+use crate::soft::program::{Access, Atomic, Manner, Place, Program, Region, Scope};
 use crate::soft::registers::{Active, Registers};
 use crate::soft::scalar::Scalar;
 use crate::soft::watch::race::Races;
@@ -67,6 +69,13 @@ impl Bench {
         match work {
             Work::Load => self.races.load(&mut moment, &access, reach),
             Work::Store => self.races.store(&mut moment, &access, reach),
+            Work::Atomic => {
+                let (scope, semantics) = (Scope::Device, 0);
+                let op = Op::AtomicIAdd;
+                let atomic = Atomic { op, access, dst: None, compare: None, scope, semantics };
+                self.races.atomic(&mut moment, &atomic, reach, &[0]);
+            }
+            Work::Fence => self.races.fence(&mut moment, Scope::Device, 0x48),
             Work::Barrier => {
                 self.races.barrier(&mut moment, Scope::Workgroup, Scope::Workgroup, 0x108);
             }
@@ -83,7 +92,9 @@ impl Bench {
 enum Work {
     Load,
     Store,
+    Atomic,
     Barrier,
+    Fence,
 }
 
 /// The addresses of 16x16 invocations.
@@ -203,5 +214,27 @@ fn naive_matmul_of_halves() {
         }
     }
     report("naive matmul of halves", 64 * N * 2 * 256, start);
+    assert!(bench.findings.take().is_empty());
+}
+
+#[test]
+#[ignore = "measures"]
+fn last_block_of_many() {
+    let mut bench = Bench::new();
+    bench.races.dispatch(&bench.program, &bench.here);
+    let start = Instant::now();
+    let count = 65_536;
+    for linear in 0..count {
+        bench.workgroup(linear);
+        let partial = vec![linear % 4096 * 16; WIDTH];
+        bench.active.set(&[1, 0, 0, 0]);
+        bench.access(1, Target::Buffer(0), Work::Atomic, &partial);
+        bench.access(2, Target::Shared, Work::Fence, &[]);
+        bench.access(3, Target::Buffer(1), Work::Atomic, &[0; WIDTH]);
+        bench.active.set(&[u64::MAX; 4]);
+        bench.access(4, Target::Shared, Work::Barrier, &[]);
+        bench.access(5, Target::Shared, Work::Fence, &[]);
+    }
+    report("workgroups of a last-block sum", count, start);
     assert!(bench.findings.take().is_empty());
 }

@@ -233,7 +233,13 @@ fn a_lock_in_shared_memory_orders_its_holders() {
     let hold = |fence: u32| {
         let mut rig = Rig::new();
         for lane in 0..8 {
-            rig.line(1).atomic(Op::AtomicCompareExchange, At::Shared, &[(lane, 0)], Scope::Device, 0);
+            rig.line(1).atomic(
+                Op::AtomicCompareExchange,
+                At::Shared,
+                &[(lane, 0)],
+                Scope::Device,
+                0,
+            );
             rig.fence(&[lane], fence);
             rig.line(2).load(At::Shared, &[(lane, 1)]);
             rig.line(3).store(At::Shared, &[(lane, 1)]);
