@@ -17,4 +17,5 @@ mod observer;
 mod program;
 mod registers;
 mod scalar;
+mod watch;
 mod words;
