@@ -17,10 +17,7 @@ pub(super) fn run(what: What, from: Scalar, to: Scalar, operands: &[(Scalar, &[u
 pub(super) fn run_kernel(kernel: Kernel, to: Scalar, operands: &[(Scalar, &[u64])]) -> Vec<u64> {
     let len = operands[0].1.len();
     let columns: Vec<[Vec<u32>; 2]> = operands.iter().map(|(t, bits)| split(*t, bits)).collect();
-    let src: [[&[u32]; 2]; 4] = std::array::from_fn(|i| match columns.get(i) {
-        Some(words) => [&words[0], &words[1]],
-        None => [&[], &[]],
-    });
+    let src = slices(&columns);
     let mut low = vec![0xdead_beef; len];
     let mut high = vec![0xdead_beef; if to.words() == 2 { len } else { 0 }];
     match kernel {
@@ -35,14 +32,16 @@ pub(super) fn run_kernel(kernel: Kernel, to: Scalar, operands: &[(Scalar, &[u64]
 
 pub(super) fn run_guard(guard: Guard, operands: &[(Scalar, &[u64])]) -> (bool, Vec<bool>) {
     let columns: Vec<[Vec<u32>; 2]> = operands.iter().map(|(t, bits)| split(*t, bits)).collect();
-    let src: [[&[u32]; 2]; 4] = std::array::from_fn(|i| match columns.get(i) {
-        Some(words) => [&words[0], &words[1]],
-        None => [&[], &[]],
-    });
+    let src = slices(&columns);
     let mut out = vec![0xdead_beef; operands[0].1.len()];
     let any = guard(&mut out, src);
     assert!(out.iter().all(|&word| word < 2));
     (any, out.iter().map(|&word| word == 1).collect())
+}
+
+fn slices(columns: &[[Vec<u32>; 2]]) -> [[&[u32]; 2]; 4] {
+    let words = |i: usize, word: usize| columns.get(i).map_or(&[][..], |words| &words[word]);
+    std::array::from_fn(|i| [words(i, 0), words(i, 1)])
 }
 
 fn split(scalar: Scalar, bits: &[u64]) -> [Vec<u32>; 2] {
