@@ -5,10 +5,19 @@
 //! schedule; observers look at what it does and tell what no driver tells.
 
 mod alu;
+mod device;
+mod error;
 mod findings;
+mod limits;
+mod lower;
+mod machine;
 mod matrix;
 mod memory;
 mod observer;
+mod observers;
 mod program;
 mod registers;
 mod scalar;
+
+pub use device::{Soft, SoftOptions, Watching};
+pub use error::SoftError;
