@@ -27,7 +27,7 @@ fn pool() -> Pool {
     let chosen = lavapipe.or_else(|_| choose(&[], Validation::Off)).expect("a device");
     let command = [env!("CARGO_BIN_EXE_vklab"), "worker", "--timeout=30"].map(str::to_owned);
     let mut command = command.to_vec();
-    command.push(format!("--device=vk:{}", chosen[0].found.info.name));
+    command.push(format!("--device=vk:{}", chosen[0].info().name));
     Pool { command, workers: 2, timeout: Duration::from_secs(30) }
 }
 

@@ -161,7 +161,7 @@ pub(super) fn repeat(
     seed: u64,
 ) -> String {
     let (case, program) = (shell_word(case), shell_word(&session.program));
-    let device = shell_word(&format!("vk:{}", session.info().name));
+    let device = shell_word(&session.info().selector());
     format!("{program} check {target} --only {check} --case {case} --seed {seed} --device {device}")
 }
 

@@ -209,7 +209,8 @@ impl ChecksOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct DeviceOptions {
-    /// `vk:` with a part of a name or driver, or `all`; every executing device if not given.
+    /// `vk:` with a part of a name or driver, `soft` for the interpreter, or `all`; every Vulkan
+    /// device if not given.
     #[arg(long, value_name = "DEVICE")]
     pub(super) device: Vec<String>,
     /// Fail if this device is absent.

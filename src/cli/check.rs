@@ -36,7 +36,7 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
     expectations.validate(registry, &targets)?;
     let judge = Judge {
         expectations: &expectations,
-        devices: chosen.iter().map(|choice| choice.found.info.clone()).collect(),
+        devices: chosen.iter().map(|choice| choice.info().clone()).collect(),
         coverage: options.coverage(),
     };
     if let Some(folder) = &options.dump {
@@ -125,7 +125,18 @@ pub(super) fn choices(on: &DeviceOptions) -> Result<Vec<Choice>, CliError> {
     for required in &on.require {
         choose(std::slice::from_ref(required), validation(on.validate))?;
     }
-    Ok(choose(&on.device, validation(on.validate))?)
+    let chosen = choose(&on.device, validation(on.validate))?;
+    say_instead(&chosen);
+    Ok(chosen)
+}
+
+/// Says why a device was chosen that nobody named.
+pub(super) fn say_instead(chosen: &[Choice]) {
+    for choice in chosen {
+        if let Some(reason) = &choice.instead {
+            eprintln!("vklab: {reason}; using `{}`, the interpreter", choice.info().selector());
+        }
+    }
 }
 
 /// The command that starts a worker on a device.
@@ -136,7 +147,7 @@ pub(super) fn pool(
 ) -> Result<Pool, CliError> {
     let program = env::current_exe()?.to_string_lossy().into_owned();
     let mut command = vec![program, "worker".to_owned()];
-    command.push(format!("--device=vk:{}", choice.found.info.name));
+    command.push(format!("--device={}", choice.info().selector()));
     // The worker's device waits longer than the pool, so that a hang is told in one way only.
     let timeout = Duration::from(on.timeout);
     command.push(format!("--timeout={}", (2.0 * timeout.as_secs_f64()).min(9e8)));
@@ -159,7 +170,7 @@ fn on_device(
 ) -> Result<(), CliError> {
     let _lock = lock(choice, options.on.lock)?;
     let pool = pool(choice, &options.on, options.dump.as_deref())?;
-    let info = &choice.found.info;
+    let info = choice.info();
     let mut hearing = Hearing::new(info, tasks, judge, telling, progress(0, &info.name));
     let mut heard = Ok(());
     let ran = pool.run(&hearing.asked(), |update| {
