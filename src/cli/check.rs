@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::check::Check;
 use crate::ops::Registry;
 use crate::report::{Hearing, Refused, Stale, Telling};
 use crate::run::{
@@ -30,6 +31,11 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
         eprintln!("vklab: skipped {}: {reason}", path.display());
     }
     let chosen = choices(&options.on)?;
+    let is_asked = |check: &Check| chosen.iter().any(|choice| check.is_asked_on(choice.info()));
+    if !options.checks.chosen().iter().any(is_asked) {
+        let message = "sanitize asks the interpreter alone: name it with --device soft".to_owned();
+        return Err(CliError::Usage(message));
+    }
     let seed = options.seed.unwrap_or_else(rand::random);
     let tasks = asked(&targets, options, seed)?;
     let expectations = expectations(options)?;
@@ -127,6 +133,10 @@ pub(super) fn choices(on: &DeviceOptions) -> Result<Vec<Choice>, CliError> {
     }
     let chosen = choose(&on.device, validation(on.validate))?;
     say_instead(&chosen);
+    if !on.subgroup_size.is_empty() && !chosen.iter().any(|c| c.info().is_interpreter()) {
+        let message = "--subgroup-size goes with --device soft".to_owned();
+        return Err(CliError::Usage(message));
+    }
     Ok(chosen)
 }
 
@@ -151,6 +161,10 @@ pub(super) fn pool(
     // The worker's device waits longer than the pool, so that a hang is told in one way only.
     let timeout = Duration::from(on.timeout);
     command.push(format!("--timeout={}", (2.0 * timeout.as_secs_f64()).min(9e8)));
+    if choice.info().is_interpreter() && !on.subgroup_size.is_empty() {
+        let sizes: Vec<String> = on.subgroup_size.iter().map(u32::to_string).collect();
+        command.push(format!("--subgroup-size={}", sizes.join(",")));
+    }
     if on.validate {
         command.push("--validate".to_owned());
     }
@@ -171,7 +185,9 @@ fn on_device(
     let _lock = lock(choice, options.on.lock)?;
     let pool = pool(choice, &options.on, options.dump.as_deref())?;
     let info = choice.info();
-    let mut hearing = Hearing::new(info, tasks, judge, telling, progress(0, &info.name));
+    let on_it = |task: &&Task| task.check.is_asked_on(info);
+    let tasks: Vec<Task> = tasks.iter().filter(on_it).cloned().collect();
+    let mut hearing = Hearing::new(info, &tasks, judge, telling, progress(0, &info.name));
     let mut heard = Ok(());
     let ran = pool.run(&hearing.asked(), |update| {
         if heard.is_ok() {

@@ -66,7 +66,9 @@ fn trials(registry: &Registry, seed: u64) -> Result<Vec<Trial>, super::CliError>
     };
     for choice in &chosen {
         for (op, variant) in registry.variants() {
-            let asked = Check::ALL.into_iter().filter(|check| applies(*check, op, variant));
+            let on_it = |check: &Check| check.is_asked_on(choice.info());
+            let asked = Check::ALL.into_iter().filter(on_it);
+            let asked = asked.filter(|check| applies(*check, op, variant));
             trials.extend(asked.map(|check| {
                 let task = Task::variant(op, variant, check, &cases(check, op, Cases::Quick, seed));
                 trial(&program, choice, task, &judge)
