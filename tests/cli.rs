@@ -109,9 +109,8 @@ fn a_run_file_that_cannot_be_written_is_said_before_the_work() {
 }
 
 /// The command on one case of one variant, and that without a device named.
-const ONE_CASE: [&str; 8] = [
-    "check", "add.naive", "--only", "forward", "--case", "rows=1,cols=1/normal", "--seed", "1",
-];
+const ONE_CASE: [&str; 8] =
+    ["check", "add.naive", "--only", "forward", "--case", "rows=1,cols=1/normal", "--seed", "1"];
 
 /// Runs on the interpreter, clean, and says these things of it on the standard error.
 fn falls_back(mut command: Command, parts: &[&str]) {

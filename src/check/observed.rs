@@ -38,12 +38,17 @@ pub(super) fn told(outcome: Outcome, mut seen: Vec<Observation>, promise: Promis
     let place = |observation: &Observation| {
         let counts = observation.hazard != Hazard::Nan || nan_counts;
         let place = CAUSES.iter().position(|hazard| *hazard == observation.hazard);
-        if observation.is_finding() && counts { place.unwrap_or(CAUSES.len()) } else { CAUSES.len() }
+        if observation.is_finding() && counts {
+            place.unwrap_or(CAUSES.len())
+        } else {
+            CAUSES.len()
+        }
     };
     seen.sort_by_key(place);
     seen.truncate(KEPT);
     let cause = seen.first().filter(|first| place(first) < CAUSES.len());
-    let cause = cause.and_then(|first| Some((Kind::of_hazard(first.hazard)?, first.message.clone())));
+    let cause =
+        cause.and_then(|first| Some((Kind::of_hazard(first.hazard)?, first.message.clone())));
     let finding = match (symptom, cause) {
         (None, None) => return Outcome::Pass { worst },
         (None, Some((kind, message))) => Box::new(Finding::new(kind, message)),

@@ -95,8 +95,7 @@ impl Sweep {
         let size = way.subgroup_size.unwrap_or_default();
         let judged = match (&self.plain, judged) {
             (Some((first, plain)), Outcome::Pass { worst }) => {
-                like(trial, (*first, plain), (size, &executed))
-                    .unwrap_or(Outcome::Pass { worst })
+                like(trial, (*first, plain), (size, &executed)).unwrap_or(Outcome::Pass { worst })
             }
             (_, judged) => judged,
         };
@@ -121,10 +120,8 @@ impl Sweep {
         session.way = way;
         if finding.kind != Kind::NotPortable && !self.right.is_empty() {
             let (wrong, right) = (listed(&self.wrong), listed(&self.right));
-            finding.message = format!(
-                "{} at a subgroup size of {wrong}, not at one of {right}",
-                finding.message
-            );
+            finding.message =
+                format!("{} at a subgroup size of {wrong}, not at one of {right}", finding.message);
         }
         Outcome::Fail { finding }
     }

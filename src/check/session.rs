@@ -6,9 +6,9 @@ use crate::memory::{Ledger, LedgerOptions};
 use crate::numeric::ErrorModel;
 
 use super::execute::Executed;
-use super::{Circumstances, Output};
 use super::kernels::Kernels;
 use super::proven::Proven;
+use super::{Circumstances, Output};
 
 /// How a device that has a choice runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::check::Check;
 use crate::ops::Registry;
-use crate::report::{Hearing, Refused, Stale, Telling};
+use crate::report::{Colour, Hearing, Refused, Stale, Telling};
 use crate::run::{
     DEFAULT_EXPECTATIONS, Expectations, Gaps, Judge, Learned, Line, Matrices, Rewritten, RunFile,
     Targets, tasks,
@@ -50,7 +50,8 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
             CliError::Usage(format!("failed to make the folder {}: {error}", folder.display()))
         })?;
     }
-    let mut telling = Telling::new(options.style(), print_line, run_file(options, seed)?);
+    let telling = Telling::new(options.style(), print_line, run_file(options, seed)?);
+    let mut telling = telling.coloured(colour());
     if options.write_expectations {
         expectations.prepare()?;
     }
@@ -77,6 +78,12 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
         (0, _) => Ending::Findings,
         _ => Ending::Refused,
     })
+}
+
+/// Colours are for terminals, and for those who don't mind them (no-color.org).
+fn colour() -> Colour {
+    let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stdout().is_terminal() && !is_unwanted { Colour::Ansi } else { Colour::None }
 }
 
 /// Errors that are told; a kernel file may have one for each of its builds.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::device::rules::{self, Face};
 use crate::device::{
-    Binding, BufferId, Command, Device, DeviceError, DeviceInfo, Kernel, KernelId, Outcome,
+    Act, Binding, BufferId, Command, Device, DeviceError, DeviceInfo, Kernel, KernelId, Outcome,
     Recording, Ticket,
 };
 
@@ -200,7 +200,10 @@ impl Soft {
             let (set, number) = (variable.set, variable.binding);
             view(set, number).ok_or_else(|| {
                 let what = format!("nothing is bound to {set}.{number} (`{}`)", variable.name);
-                self.refused(&loaded.name, SoftError::Dispatch { kernel: loaded.name.clone(), what })
+                self.refused(
+                    &loaded.name,
+                    SoftError::Dispatch { kernel: loaded.name.clone(), what },
+                )
             })
         });
         views.collect()
@@ -233,9 +236,7 @@ impl Soft {
             }
             SoftError::Dispatch { .. } => DeviceError::Malformed { device, what },
             SoftError::Hang { .. } => DeviceError::Endless { device, what },
-            SoftError::Module(_) => {
-                DeviceError::Module { device, kernel: kernel.to_owned(), what }
-            }
+            SoftError::Module(_) => DeviceError::Module { device, kernel: kernel.to_owned(), what },
         }
     }
 }
@@ -264,9 +265,8 @@ impl Device for Soft {
     fn allocate(&mut self, name: &str, len_bytes: u64) -> Result<BufferId, DeviceError> {
         let (device, limit) = (self.info.name.clone(), self.info.limits.allocation_bytes);
         if len_bytes == 0 || !len_bytes.is_multiple_of(4) {
-            let what = format!(
-                "buffer '{name}' of {len_bytes} bytes; a positive multiple of 4 is needed"
-            );
+            let what =
+                format!("buffer '{name}' of {len_bytes} bytes; a positive multiple of 4 is needed");
             return Err(DeviceError::Unsupported { device, what });
         }
         if len_bytes > limit {
@@ -326,9 +326,14 @@ impl Device for Soft {
 
     fn submit(&mut self, recording: &Recording) -> Result<Ticket, DeviceError> {
         rules::check(recording, self)?;
-        let outcome = self.execute(recording);
+        let mut outcome = self.execute(recording);
         // What was seen belongs to this recording, even if it didn't come to its end.
-        self.findings.take();
+        let seen = self.findings.take();
+        if let (Err(DeviceError::Endless { what, .. }), Some(first)) = (&mut outcome, seen.first())
+        {
+            let (Act { file, line, .. }, message) = (&first.act, &first.message);
+            what.push_str(&format!("; before that {}: {message} at {file}:{line}", first.hazard));
+        }
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         self.finished.insert(ticket, outcome?);

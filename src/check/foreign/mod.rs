@@ -12,7 +12,7 @@ use self::given::Given;
 pub(super) use self::given::usual;
 pub use self::own::Own;
 use super::question::Question;
-use super::suite::{Circumstances, Promise, answered, ask, plainly, reduced, regimes, repeat};
+use super::suite::{Circumstances, answered, ask, plainly, reduced, regimes, repeat};
 use super::{Check, CheckError, Effort, Outcome, Session, Subject, blame, shell_word};
 
 /// A kernel file with the op that it computes, where it names one.
@@ -203,7 +203,8 @@ impl Foreign {
             _ => {
                 let given = Given { foreign: self, instance: &instance, case };
                 let (seed, subgroup_sizes) = (case.seed, given.subgroup_sizes());
-                let circumstances = Circumstances { seed, subgroup_sizes, promise: given.promise() };
+                let circumstances =
+                    Circumstances { seed, subgroup_sizes, promise: given.promise() };
                 answered(session, &circumstances, |session| plainly(session, &given, check))
             }
         }
