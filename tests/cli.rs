@@ -55,7 +55,7 @@ fn unknown_devices_name_those_that_exist() {
 
 #[test]
 fn a_device_listed_by_an_error_can_be_asked_for_by_that_name() {
-    let known = &choose(&[], Validation::Off).expect("a device")[0].found.info.name;
+    let known = &choose(&[], Validation::Off).expect("a device")[0].info().name;
     let device = format!("vk:{known}");
     let case = ["--only", "forward", "--case", "rows=1,cols=1/normal", "--seed", "1"];
     let output = vklab(&["check", "add.naive", "--device", &device]).args(case).output();
@@ -108,30 +108,49 @@ fn a_run_file_that_cannot_be_written_is_said_before_the_work() {
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
+/// The command on one case of one variant, and that without a device named.
+const ONE_CASE: [&str; 8] =
+    ["check", "add.naive", "--only", "forward", "--case", "rows=1,cols=1/normal", "--seed", "1"];
+
+/// Runs on the interpreter, clean, and says these things of it on the standard error.
+fn falls_back(mut command: Command, parts: &[&str]) {
+    let output = command.output().expect("the binary starts");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{error}{}", text(&output.stdout));
+    for part in parts {
+        assert!(error.contains(part), "no `{part}` in: {error}");
+    }
+    assert!(text(&output.stdout).contains("soft"), "{}", text(&output.stdout));
+}
+
 #[test]
-fn without_a_driver_it_says_how_to_get_one() {
-    for arguments in [&["check", "add"][..], &["devices"]] {
+fn without_a_driver_it_runs_on_the_interpreter_and_says_how_to_get_one() {
+    let without = |arguments: &[&str]| {
         let mut command = vklab(arguments);
         for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
             command.env(variable, "/nonexistent/icd.json");
         }
-        let output = command.output().expect("the binary starts");
-        refused(&output, &["no Vulkan driver", "mesa-vulkan-drivers", "./vklab"]);
-    }
+        command
+    };
+    let parts = ["no Vulkan driver", "mesa-vulkan-drivers", "./vklab"];
+    falls_back(without(&["devices"]), &parts);
+    falls_back(without(&ONE_CASE), &[&parts[..], &["using `soft`"]].concat());
+    let mut named = without(&ONE_CASE);
+    refused(&named.args(["--device", "vk:llvmpipe"]).output().expect("the binary starts"), &parts);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn without_a_loader_it_says_how_to_get_one() {
+fn without_a_loader_it_runs_on_the_interpreter_and_says_how_to_get_one() {
     // A file of the loader's name that is no library stands in front of the real one.
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["libvulkan.so.1", "libvulkan.so"] {
         fs::write(folder.path().join(name), "no library").expect("written");
     }
-    for arguments in [&["check", "add"][..], &["devices"]] {
-        let output = vklab(arguments).env("LD_LIBRARY_PATH", folder.path()).output();
-        let output = output.expect("the binary starts");
-        refused(&output, &["no Vulkan loader", "libvulkan1", "./vklab"]);
+    for arguments in [&ONE_CASE[..], &["devices"]] {
+        let mut command = vklab(arguments);
+        command.env("LD_LIBRARY_PATH", folder.path());
+        falls_back(command, &["no Vulkan loader", "libvulkan1", "./vklab"]);
     }
 }
 
@@ -302,7 +321,7 @@ fn junit_is_one_document_that_reads_back() {
     assert_eq!(report.test_suites.len(), devices.len());
     assert_eq!(report.errors, devices.len());
     let suite = &report.test_suites[0];
-    assert_eq!(suite.name.as_str(), devices[0].found.info.name);
+    assert_eq!(suite.name.as_str(), devices[0].info().name);
     assert_eq!((suite.tests, suite.failures, suite.errors), (2, 0, 1));
     let case = &suite.test_cases[0];
     assert_eq!(case.classname.as_deref(), Some("add.naive"));

@@ -93,7 +93,7 @@ impl Project {
 }
 
 fn device() -> String {
-    format!("vk:{}", choose(&[], Validation::Off).expect("a device")[0].found.info.name)
+    format!("vk:{}", choose(&[], Validation::Off).expect("a device")[0].info().name)
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -27,14 +27,19 @@ fn pool() -> Pool {
     let chosen = lavapipe.or_else(|_| choose(&[], Validation::Off)).expect("a device");
     let command = [env!("CARGO_BIN_EXE_vklab"), "worker", "--timeout=30"].map(str::to_owned);
     let mut command = command.to_vec();
-    command.push(format!("--device=vk:{}", chosen[0].found.info.name));
+    command.push(format!("--device=vk:{}", chosen[0].info().name));
     Pool { command, workers: 2, timeout: Duration::from_secs(30) }
+}
+
+/// The checks of a driver; what an interpreter sees is proved by kernels of its own.
+fn asked() -> Vec<Check> {
+    Check::ALL.into_iter().filter(|check| *check != Check::Sanitize).collect()
 }
 
 #[test]
 fn each_fault_is_caught_by_its_check_and_no_twin_is() {
     let faults: Vec<&Fault> = faulty::all().collect();
-    let mut campaign = Campaign::new(&faults, &Check::ALL, 1);
+    let mut campaign = Campaign::new(&faults, &asked(), 1);
     let tasks = campaign.tasks().to_vec();
     let ran = pool().run(&tasks, |update| {
         if let Update::Answer { task, case, answer } = update {
@@ -77,7 +82,7 @@ fn every_family_and_every_check_has_its_faults() {
         assert!(!family.faults().is_empty(), "{}", family.name());
         assert!(family.faults().iter().all(|fault| fault.family == family), "{}", family.name());
     }
-    for check in Check::ALL {
+    for check in asked() {
         let own = faulty::all().filter(|fault| fault.caught_by == check).count();
         assert!(own >= 3, "{check} has {own}");
     }

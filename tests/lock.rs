@@ -10,14 +10,17 @@ use std::thread;
 #[cfg(unix)]
 use std::time::{Duration, Instant};
 
-use vklab::vulkan::{Found, Validation};
-use vklab::worker::{DeviceLock, choose};
+use vklab::vulkan::{self, Validation};
+use vklab::worker::{DeviceLock, Found, choose};
 
 #[cfg(unix)]
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn device() -> Found {
-    choose(&[], Validation::Off).expect("a device").swap_remove(0).found
+fn device() -> vulkan::Found {
+    match choose(&[], Validation::Off).expect("a device").swap_remove(0).found {
+        Found::Vulkan(found) => found,
+        Found::Soft { .. } => panic!("no Vulkan driver answers"),
+    }
 }
 
 /// A run on the device, with its caches and locks in a folder of its own.

@@ -341,12 +341,12 @@ fn bits(path: &Path) -> (String, BTreeMap<(String, String, String), String>) {
 #[test]
 fn a_driver_update_lists_exactly_the_variants_whose_bits_moved() {
     let devices = choose(&[], Validation::Off).unwrap_or_default();
-    let lavapipe = devices.iter().find(|choice| choice.found.info.driver == "llvmpipe");
+    let lavapipe = devices.iter().find(|choice| choice.info().driver == "llvmpipe");
     let Some(lavapipe) = lavapipe else {
         println!("skipped: there is no lavapipe here to update");
         return;
     };
-    let other = if lavapipe.found.info.limits.subgroup_size == 4 { "256" } else { "128" };
+    let other = if lavapipe.info().limits.subgroup_size == 4 { "256" } else { "128" };
     let folder = tempfile::tempdir().expect("a folder");
     let targets = ["sum", "softmax", "relu"];
     let first = check(&folder, "first.jsonl", &targets, None);

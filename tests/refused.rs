@@ -40,7 +40,7 @@ fn vklab(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 fn check(folder: &Path, more: &[&str]) -> Output {
-    let device = choose(&[], Validation::Off).expect("a device")[0].found.info.name.clone();
+    let device = choose(&[], Validation::Off).expect("a device")[0].info().name.clone();
     let device = format!("vk:{device}");
     let asked = ["check", "k.toml", "--only", "forward", "--seed", "1", "--device", &device];
     vklab(folder, &[&asked, more].concat())

@@ -35,7 +35,7 @@ fn project(folder: &str, more: &str) -> TempDir {
 }
 
 fn check(folder: &Path, arguments: &[&str]) -> Output {
-    let device = choose(&[], Validation::Off).expect("a device")[0].found.info.name.clone();
+    let device = choose(&[], Validation::Off).expect("a device")[0].info().name.clone();
     let device = format!("--device=vk:{device}");
     Command::new(env!("CARGO_BIN_EXE_vklab"))
         .args(["check", "--json", "--only", "forward", "--seed", "1", &device])

@@ -33,13 +33,34 @@ pub(super) fn place(
     let problem = case.problem(subject.op);
     let setting = Setting::default_for(subject.variant);
     finding.file.clone_from(&replaced);
-    if let Ok(plan) = planned(session, subject, &problem, &setting) {
+    if finding.cause().is_none()
+        && let Ok(plan) = planned(session, subject, &problem, &setting)
+    {
         in_plan(session, &plan, replaced.as_deref(), finding);
     }
     if subject.own.is_none() {
         // The registry knows its kernels by their paths below glsl/.
         finding.file = finding.file.take().map(|file| format!("glsl/{file}"));
+        for observation in &mut finding.observations {
+            let acts = [Some(&mut observation.act), observation.other.as_mut()];
+            for act in acts.into_iter().flatten().filter(|act| !act.file.is_empty()) {
+                act.file = format!("glsl/{}", act.file);
+            }
+        }
     }
+    at_cause(finding);
+}
+
+/// What was seen happen has a place of its own.
+fn at_cause(finding: &mut Finding) {
+    let Some(cause) = finding.cause() else { return };
+    let (act, other) = (&cause.act, cause.other.as_ref());
+    let known = |line: u32| (line > 0).then_some(line);
+    let file = if act.file.is_empty() { &act.kernel } else { &act.file };
+    let beside = other.filter(|other| other.file == act.file && other.line != act.line);
+    let (line, other_line) = (known(act.line), beside.and_then(|other| known(other.line)));
+    finding.file = Some(file.clone());
+    (finding.line, finding.other_line) = (line, other_line);
 }
 
 /// The same for a plan on its own, of which one kernel may be known to be wrong.
@@ -49,6 +70,9 @@ pub(super) fn in_plan(
     suspect: Option<&str>,
     finding: &mut Finding,
 ) {
+    if finding.cause().is_some() {
+        return at_cause(finding);
+    }
     let Some((dispatch, buffer)) = culprit(session, suspect, plan, finding) else { return };
     let lines = lines(session, dispatch, buffer.as_deref(), finding.kind);
     let Some(first) = lines.first() else {

@@ -19,7 +19,9 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
     if trial.expected.is_empty() {
         session.output = Some(Output::new(&trial, &first, question.order()));
     }
-    // The second run finds other poison, so that a result which depends on it differs.
+    // The second run finds other poison and, where that can be chosen, has another order, so that a
+    // result which depends on either differs.
+    session.way = session.way.in_another_order();
     let again = Setting { poison: Poison::Huge, ..setting };
     let second = put(session, question, &trial.slots, &again)?;
     let broken = match question.order() {

@@ -76,7 +76,10 @@ impl CheckError {
     /// Whether the device is not to be used any more.
     #[must_use]
     pub const fn is_of_device(&self) -> bool {
-        self.of_device().is_some()
+        match self.of_device() {
+            Some(error) => !error.leaves_device(),
+            None => false,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::device::Observation;
 use crate::memory::{Access, Guard, Handle, MemoryFinding, Poison, Request, Site};
 use crate::ops::{Plan, Problem, Role, Scratch, Target, Variant};
 use crate::tensor::{Dtype, Tensor};
@@ -151,6 +152,8 @@ pub struct Executed {
     pub memory: Vec<MemoryFinding>,
     /// Messages of the validation layer.
     pub messages: Vec<String>,
+    /// What the device saw the kernels do, where it watches.
+    pub observations: Vec<Observation>,
     /// Steps that use the same memory without a barrier between them.
     pub unordered: Vec<String>,
 }
@@ -166,10 +169,11 @@ pub(super) fn put(
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
     let mut limits = session.info().limits;
-    limits.subgroup_size = setting.subgroup_size.unwrap_or(limits.subgroup_size);
+    let subgroup_size = setting.subgroup_size.or(session.way.subgroup_size);
+    limits.subgroup_size = subgroup_size.unwrap_or(limits.subgroup_size);
     let plan = question.plan(&Target { limits: &limits, workgroup: setting.workgroup })?;
     let executed = run_plan(session, &plan, slots, setting)?;
-    session.messages.extend(executed.messages.iter().cloned());
+    session.heard(&executed);
     Ok(executed)
 }
 
@@ -186,7 +190,7 @@ pub fn execute(
 ) -> Result<Executed, CheckError> {
     let plan = planned(session, subject, problem, setting)?;
     let executed = run_plan(session, &plan, slots, setting)?;
-    session.messages.extend(executed.messages.iter().cloned());
+    session.heard(&executed);
     Ok(executed)
 }
 
@@ -317,8 +321,10 @@ fn record_and_wait(
     handles: &BTreeMap<String, Placed>,
     setting: &Setting,
 ) -> Result<Executed, CheckError> {
-    let staged = Staged::at(session, plan, handles, setting.subgroup_size)?;
+    let subgroup_size = setting.subgroup_size.or(session.way.subgroup_size);
+    let staged = Staged::at(session, plan, handles, subgroup_size)?;
     let mut recorder = session.ledger.recorder();
+    recorder.schedule(session.way.schedule);
     for slot in slots {
         if let Some(tensor) = &slot.contents
             && slot.place.shares.is_none()
@@ -349,6 +355,7 @@ fn record_and_wait(
     let mut executed = Executed {
         memory: finished.findings,
         messages: finished.messages,
+        observations: finished.observations,
         unordered: staged.unordered().to_vec(),
         ..Executed::default()
     };

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::Observation;
 use crate::memory::MemoryFinding;
 
 use super::{Evidence, Kind};
@@ -29,6 +30,12 @@ pub struct Finding {
     pub causes: Vec<String>,
     /// What the ledger saw.
     pub memory: Vec<MemoryFinding>,
+    /// What the device saw, its cause first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<Observation>,
+    /// The subgroup size at which it was found, where an interpreter was given one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subgroup_size: Option<u32>,
     /// The smallest failing case, where shrinking found a smaller one.
     pub smallest: Option<String>,
     /// A command that repeats it.
@@ -74,11 +81,20 @@ impl Finding {
             places: Vec::new(),
             causes: Vec::new(),
             memory: Vec::new(),
+            observations: Vec::new(),
+            subgroup_size: None,
             smallest: None,
             repeat: String::new(),
             arrays: None,
             evidence: Evidence::default(),
         }
+    }
+
+    /// What the device saw that the finding is about, where it is about that.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Observation> {
+        let first = self.observations.first()?;
+        (first.is_finding() && Kind::of_hazard(first.hazard) == Some(self.kind)).then_some(first)
     }
 
     /// A finding made of what the ledger saw, named by the first of it; nothing if it saw nothing.

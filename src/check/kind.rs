@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::Hazard;
 use crate::memory;
 
 /// What kind of failure a finding is; `vklab explain KIND` says more.
@@ -44,11 +45,29 @@ pub enum Kind {
     MissingBarrier,
     /// A buffer that was never freed.
     Leak,
+    /// A read outside a buffer, an array or shared memory.
+    OobRead,
+    /// A write outside of it.
+    OobWrite,
+    /// A value that nobody wrote decides something.
+    UninitRead,
+    /// Two accesses that nothing orders, one of them a write.
+    Race,
+    /// A barrier that some invocations don't reach.
+    DivergentBarrier,
+    /// A subgroup operation that depends on which invocations are together.
+    Divergence,
+    /// An address that isn't a multiple of what the access needs.
+    Misaligned,
+    /// An operation without a defined result.
+    UndefinedArithmetic,
+    /// A NaN that was made out of numbers.
+    Nan,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 26] = [
         Self::WrongResult,
         Self::WrongGradient,
         Self::Accumulation,
@@ -66,6 +85,15 @@ impl Kind {
         Self::PoisonRead,
         Self::MissingBarrier,
         Self::Leak,
+        Self::OobRead,
+        Self::OobWrite,
+        Self::UninitRead,
+        Self::Race,
+        Self::DivergentBarrier,
+        Self::Divergence,
+        Self::Misaligned,
+        Self::UndefinedArithmetic,
+        Self::Nan,
     ];
 
     /// The name in reports and run files.
@@ -89,7 +117,33 @@ impl Kind {
             Self::PoisonRead => "poison-read",
             Self::MissingBarrier => "missing-barrier",
             Self::Leak => "leak",
+            Self::OobRead => "oob-read",
+            Self::OobWrite => "oob-write",
+            Self::UninitRead => "uninit-read",
+            Self::Race => "race",
+            Self::DivergentBarrier => "divergent-barrier",
+            Self::Divergence => "divergence",
+            Self::Misaligned => "misaligned",
+            Self::UndefinedArithmetic => "undefined-arithmetic",
+            Self::Nan => "nan",
         }
+    }
+
+    /// The kind of a finding about what was seen; none where that is no fault.
+    #[must_use]
+    pub const fn of_hazard(hazard: Hazard) -> Option<Self> {
+        Some(match hazard {
+            Hazard::OobRead => Self::OobRead,
+            Hazard::OobWrite => Self::OobWrite,
+            Hazard::UninitRead => Self::UninitRead,
+            Hazard::Race => Self::Race,
+            Hazard::DivergentBarrier => Self::DivergentBarrier,
+            Hazard::Divergence => Self::Divergence,
+            Hazard::Misaligned => Self::Misaligned,
+            Hazard::UndefinedArithmetic => Self::UndefinedArithmetic,
+            Hazard::Nan => Self::Nan,
+            Hazard::SameValueRace => return None,
+        })
     }
 }
 
@@ -114,12 +168,23 @@ impl fmt::Display for Kind {
 #[cfg(test)]
 mod tests {
     use super::Kind;
+    use crate::device::Hazard;
 
     #[test]
     fn run_files_spell_a_kind_as_reports_do() {
         for kind in Kind::ALL {
             let json = serde_json::to_value(kind).expect("a string");
             assert_eq!(json, kind.name());
+        }
+    }
+
+    #[test]
+    fn a_kind_is_called_as_its_hazard_is() {
+        for hazard in Hazard::ALL {
+            match Kind::of_hazard(hazard) {
+                Some(kind) => assert_eq!(kind.name(), hazard.name()),
+                None => assert!(hazard.is_note(), "{hazard}"),
+            }
         }
     }
 }

@@ -73,7 +73,7 @@ fn subgroup_sizes(info: &DeviceInfo, asked: &[u32]) -> Result<Vec<u32>, CheckErr
     Ok(asked.iter().copied().filter(|size| offered.contains(size)).collect())
 }
 
-fn listed(sizes: &[u32]) -> String {
+pub(super) fn listed(sizes: &[u32]) -> String {
     sizes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -105,6 +105,13 @@ fn wanted(trial: &Trial, plain: &Executed, slack: Slack) -> Vec<Expected> {
         }
     });
     written.collect()
+}
+
+/// What the plain run wrote and nothing else says, as a run in another order must have it.
+pub(super) fn unpromised(trial: &Trial, plain: &Executed) -> Vec<Expected> {
+    let mut wanted = wanted(trial, plain, Slack::TwoBounds);
+    wanted.retain(|want| trial.expected.iter().all(|promised| promised.name != want.name));
+    wanted
 }
 
 fn around(name: &str, tensor: &Tensor, want: &Expected, slack: Slack) -> Expected {

@@ -1,13 +1,30 @@
 //! A session: one device with everything that checks on it need.
 
-use crate::device::{Device, DeviceInfo};
+use crate::device::{Device, DeviceInfo, Observation};
 use crate::glsl::{Compiler, Includes};
 use crate::memory::{Ledger, LedgerOptions};
 use crate::numeric::ErrorModel;
 
-use super::Output;
+use super::execute::Executed;
 use super::kernels::Kernels;
 use super::proven::Proven;
+use super::{Circumstances, Output};
+
+/// How a device that has a choice runs kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Which of the orders that are possible.
+    pub(super) schedule: u64,
+    /// The subgroup size; the device's own if there is none.
+    pub(super) subgroup_size: Option<u32>,
+}
+
+impl Way {
+    /// Another order.
+    pub(super) const fn in_another_order(self) -> Self {
+        Self { schedule: !self.schedule, ..self }
+    }
+}
 
 /// A device under its ledger, a compiler, and what was learned so far.
 pub struct Session {
@@ -20,6 +37,12 @@ pub struct Session {
     pub(super) is_broken: bool,
     /// What the validation layer said since the check began.
     pub(super) messages: Vec<String>,
+    /// What the device saw the check's kernels do.
+    pub(super) observations: Vec<Observation>,
+    /// How the check's kernels are run.
+    pub(super) way: Way,
+    /// The subgroup sizes at which an interpreter may run kernels; all if there is none.
+    pub(super) subgroup_sizes: Vec<u32>,
     /// What the check's own run wrote.
     pub(super) output: Option<Output>,
     /// What the commands that repeat a finding begin with.
@@ -39,6 +62,9 @@ impl Session {
             proven: Proven::default(),
             is_broken: false,
             messages: Vec::new(),
+            observations: Vec::new(),
+            way: Way::default(),
+            subgroup_sizes: Vec::new(),
             output: None,
             program: "vklab".to_owned(),
         }
@@ -57,6 +83,33 @@ impl Session {
     /// Lets the commands that repeat a finding begin with this name instead of `vklab`.
     pub fn set_program(&mut self, program: &str) {
         program.clone_into(&mut self.program);
+    }
+
+    /// Lets an interpreter run kernels at these subgroup sizes only: at the first of them wherever
+    /// one is enough.
+    pub fn set_subgroup_sizes(&mut self, sizes: &[u32]) {
+        sizes.clone_into(&mut self.subgroup_sizes);
+    }
+
+    /// A check begins.
+    pub(super) fn begin(&mut self, circumstances: &Circumstances<'_>) {
+        self.messages.clear();
+        self.observations.clear();
+        self.output = None;
+        self.way = Way::default();
+        if self.info().is_interpreter() {
+            let own = self.info().limits.subgroup_size;
+            let asked = circumstances.subgroup_sizes;
+            let fitting = asked.first().filter(|_| !asked.contains(&own));
+            let subgroup_size = self.subgroup_sizes.first().or(fitting).copied();
+            self.way = Way { schedule: circumstances.seed, subgroup_size };
+        }
+    }
+
+    /// A run of the check's own kernels.
+    pub(super) fn heard(&mut self, executed: &Executed) {
+        self.messages.extend(executed.messages.iter().cloned());
+        self.observations.extend(executed.observations.iter().cloned());
     }
 
     /// The error model in force.

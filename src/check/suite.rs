@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::DeviceError;
 use crate::numeric::Regime;
 use crate::ops::{Case, Cases, Op, Pass, Property, Variant};
 use crate::tensor::Dtype;
@@ -12,7 +13,7 @@ use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
     Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
-    gradient, memory, portability, property, shell_word, shrink,
+    gradient, memory, observed, portability, property, sanitize, shell_word, shrink,
 };
 
 /// How much a failure is worth.
@@ -34,7 +35,7 @@ pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
         Check::Gradient => variant.pass == Pass::Vjp,
         Check::Property => variant.pass == Pass::Forward && !op.properties.is_empty(),
         Check::Alias => !variant.aliases.is_empty(),
-        Check::Memory | Check::Determinism | Check::Portability => true,
+        Check::Memory | Check::Determinism | Check::Portability | Check::Sanitize => true,
     }
 }
 
@@ -45,7 +46,9 @@ pub(super) fn regimes(check: Check, op: &Op) -> Vec<Regime> {
         Check::Gradient => &[Regime::Normal, Regime::Tiny, Regime::Large, Regime::SignedZeros],
         Check::Property => &[Regime::Normal, Regime::Ties],
         Check::Memory => &[Regime::Normal, Regime::Negative],
-        Check::Alias | Check::Determinism | Check::Portability => &[Regime::Normal],
+        Check::Alias | Check::Determinism | Check::Portability | Check::Sanitize => {
+            &[Regime::Normal]
+        }
     };
     let selects = op.properties.iter().any(|p| matches!(p, Property::Selects(_)));
     let infinities = (check == Check::Forward && selects).then_some(Regime::Infinities);
@@ -102,7 +105,7 @@ pub fn run(
             blame::place(session, subject, &smallest, &mut finding);
             let target = format!("{}.{}", subject.op.name, subject.variant.name);
             let id = smallest.id(subject.op);
-            finding.repeat = repeat(session, &target, check, &id, case.seed);
+            finding.repeat = repeat(session, &target, check, &id, case.seed, &finding);
             Outcome::Fail { finding }
         }
         outcome => outcome,
@@ -159,10 +162,15 @@ pub(super) fn repeat(
     check: Check,
     case: &str,
     seed: u64,
+    finding: &Finding,
 ) -> String {
     let (case, program) = (shell_word(case), shell_word(&session.program));
-    let device = shell_word(&format!("vk:{}", session.info().name));
-    format!("{program} check {target} --only {check} --case {case} --seed {seed} --device {device}")
+    let device = shell_word(&session.info().selector());
+    let size = finding.subgroup_size;
+    let size = size.map_or_else(String::new, |size| format!(" --subgroup-size {size}"));
+    format!(
+        "{program} check {target} --only {check} --case {case} --seed {seed} --device {device}{size}"
+    )
 }
 
 /// One check of a subject in one case, without more ado.
@@ -173,7 +181,9 @@ pub(super) fn ask(
     case: &Case,
 ) -> Result<Outcome, CheckError> {
     let asked = Asked { subject, case };
-    answered(session, |session| match check {
+    let (seed, subgroup_sizes) = (case.seed, asked.subgroup_sizes());
+    let circumstances = Circumstances { seed, subgroup_sizes, promise: Promise::Results };
+    answered(session, &circumstances, |session| match check {
         Check::Gradient => gradient::check(session, subject, case),
         Check::Property => property::check(session, subject, case),
         check => plainly(session, &asked, check),
@@ -192,25 +202,57 @@ pub(super) fn plainly(
         Check::Alias => alias::check(session, question),
         Check::Determinism => determinism::check(session, question),
         Check::Portability => portability::check(session, question),
+        Check::Sanitize => sanitize::check(session, question),
         Check::Gradient | Check::Property => {
             Err(CheckError::Unsupported(format!("{check} asks an op, and none is named")))
         }
     }
 }
 
-/// What the device lacks is a verdict, and so is a message of the validation layer.
+/// What is known of a check before it runs.
+pub(super) struct Circumstances<'a> {
+    /// Of all data.
+    pub(super) seed: u64,
+    /// Those that the kernels are made for; any if there is none.
+    pub(super) subgroup_sizes: &'a [u32],
+    pub(super) promise: Promise,
+}
+
+/// Whether something says what the kernels should write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Promise {
+    Results,
+    Nothing,
+}
+
+/// What the device lacks is a verdict, and so are a message of the validation layer, what a watching
+/// device saw, and a kernel that never ends where the device lives on.
 pub(super) fn answered(
     session: &mut Session,
+    circumstances: &Circumstances<'_>,
     ask: impl FnOnce(&mut Session) -> Result<Outcome, CheckError>,
 ) -> Result<Outcome, CheckError> {
-    session.messages.clear();
-    session.output = None;
-    match ask(session) {
-        Err(CheckError::Unsupported(reason)) => Ok(Outcome::Unsupported { reason }),
-        Ok(outcome @ Outcome::Pass { .. }) => Ok(match session.messages.first() {
-            Some(message) => Outcome::fail(Finding::new(Kind::Validation, message.clone())),
-            None => outcome,
-        }),
-        other => other,
+    session.begin(circumstances);
+    let outcome = match ask(session) {
+        Ok(outcome) => outcome,
+        Err(CheckError::Unsupported(reason)) => return Ok(Outcome::Unsupported { reason }),
+        Err(error) => match error.of_device() {
+            Some(DeviceError::Endless { what, .. }) => {
+                return Ok(Outcome::Hang { reason: what.clone() });
+            }
+            _ => return Err(error),
+        },
+    };
+    let outcome = match session.messages.first() {
+        Some(message) if matches!(outcome, Outcome::Pass { .. }) => {
+            Outcome::fail(Finding::new(Kind::Validation, message.clone()))
+        }
+        _ => outcome,
+    };
+    let seen = std::mem::take(&mut session.observations);
+    let mut outcome = observed::told(outcome, seen, circumstances.promise);
+    if let Outcome::Fail { finding } = &mut outcome {
+        finding.subgroup_size = session.way.subgroup_size;
     }
+    Ok(outcome)
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::DeviceInfo;
+
 use super::{Finding, Output};
 
 /// One question that the lab asks of a variant on a device.
@@ -24,11 +26,13 @@ pub enum Check {
     Determinism,
     /// Other workgroup sizes and binding offsets give the same result.
     Portability,
+    /// An interpreter that watches sees no fault at any subgroup size, in any order.
+    Sanitize,
 }
 
 impl Check {
     /// All checks, in the order in which they run.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Forward,
         Self::Gradient,
         Self::Property,
@@ -36,6 +40,7 @@ impl Check {
         Self::Alias,
         Self::Determinism,
         Self::Portability,
+        Self::Sanitize,
     ];
 
     /// The name on the command line and in run files.
@@ -49,6 +54,16 @@ impl Check {
             Self::Alias => "alias",
             Self::Determinism => "determinism",
             Self::Portability => "portability",
+            Self::Sanitize => "sanitize",
+        }
+    }
+
+    /// Whether it has something to ask of kernels on this device.
+    #[must_use]
+    pub fn is_asked_on(self, device: &DeviceInfo) -> bool {
+        match self {
+            Self::Sanitize => device.is_interpreter(),
+            _ => true,
         }
     }
 }
@@ -83,9 +98,9 @@ pub enum Outcome {
         /// Signal or exit code, and the end of its error output.
         reason: String,
     },
-    /// The process had to be ended.
+    /// The kernel doesn't end; most devices take the process with them.
     Hang {
-        /// How long it had.
+        /// How long it had, or where it loops.
         reason: String,
     },
     /// An expectations file asked for it.

@@ -10,6 +10,7 @@ use crate::check::Check;
 use crate::ops::Cases;
 use crate::report::Style;
 use crate::run::{Coverage, Shard};
+use crate::soft::SoftOptions;
 use crate::vulkan::Validation;
 use crate::worker::Locking;
 
@@ -62,6 +63,8 @@ pub(super) enum Command {
         validate: bool,
         #[arg(long)]
         timeout: Seconds,
+        #[arg(long, value_delimiter = ',')]
+        subgroup_size: Vec<u32>,
         #[arg(long)]
         dump: Option<PathBuf>,
         /// Serve the ops that come with the lab, whatever the registry.
@@ -209,12 +212,16 @@ impl ChecksOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct DeviceOptions {
-    /// `vk:` with a part of a name or driver, or `all`; every executing device if not given.
+    /// `vk:` with a part of a name or driver, `soft` for the interpreter, or `all`; every Vulkan
+    /// device if not given.
     #[arg(long, value_name = "DEVICE")]
     pub(super) device: Vec<String>,
     /// Fail if this device is absent.
     #[arg(long, value_name = "DEVICE")]
     pub(super) require: Vec<String>,
+    /// Subgroup sizes for `soft`, from 4 to 128: sanitize runs at each, the other checks at the first.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = subgroup_size)]
+    pub(super) subgroup_size: Vec<u32>,
     /// Turn the Khronos validation layer's messages into findings.
     #[arg(long)]
     pub(super) validate: bool,
@@ -253,6 +260,15 @@ impl From<Seconds> for Duration {
 impl std::fmt::Display for Seconds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.0)
+    }
+}
+
+fn subgroup_size(text: &str) -> Result<u32, String> {
+    let sizes = SoftOptions::default().info().subgroup_sizes();
+    let sizes: Vec<String> = sizes.map(|size| size.to_string()).collect();
+    match text.parse() {
+        Ok(size) if sizes.iter().any(|known| known == text) => Ok(size),
+        _ => Err(format!("expected one of {}", sizes.join(", "))),
     }
 }
 

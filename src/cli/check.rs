@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::check::Check;
 use crate::ops::Registry;
-use crate::report::{Hearing, Refused, Stale, Telling};
+use crate::report::{Colour, Hearing, Refused, Stale, Telling};
 use crate::run::{
     DEFAULT_EXPECTATIONS, Expectations, Gaps, Judge, Learned, Line, Matrices, Rewritten, RunFile,
     Targets, tasks,
@@ -30,13 +31,18 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
         eprintln!("vklab: skipped {}: {reason}", path.display());
     }
     let chosen = choices(&options.on)?;
+    let is_asked = |check: &Check| chosen.iter().any(|choice| check.is_asked_on(choice.info()));
+    if !options.checks.chosen().iter().any(is_asked) {
+        let message = "sanitize asks the interpreter alone: name it with --device soft".to_owned();
+        return Err(CliError::Usage(message));
+    }
     let seed = options.seed.unwrap_or_else(rand::random);
     let tasks = asked(&targets, options, seed)?;
     let expectations = expectations(options)?;
     expectations.validate(registry, &targets)?;
     let judge = Judge {
         expectations: &expectations,
-        devices: chosen.iter().map(|choice| choice.found.info.clone()).collect(),
+        devices: chosen.iter().map(|choice| choice.info().clone()).collect(),
         coverage: options.coverage(),
     };
     if let Some(folder) = &options.dump {
@@ -44,7 +50,8 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
             CliError::Usage(format!("failed to make the folder {}: {error}", folder.display()))
         })?;
     }
-    let mut telling = Telling::new(options.style(), print_line, run_file(options, seed)?);
+    let telling = Telling::new(options.style(), print_line, run_file(options, seed)?);
+    let mut telling = telling.coloured(colour());
     if options.write_expectations {
         expectations.prepare()?;
     }
@@ -71,6 +78,12 @@ pub(super) fn check(registry: &Registry, options: &CheckOptions) -> Result<Endin
         (0, _) => Ending::Findings,
         _ => Ending::Refused,
     })
+}
+
+/// Colours are for terminals, and for those who don't mind them (no-color.org).
+fn colour() -> Colour {
+    let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stdout().is_terminal() && !is_unwanted { Colour::Ansi } else { Colour::None }
 }
 
 /// Errors that are told; a kernel file may have one for each of its builds.
@@ -125,7 +138,22 @@ pub(super) fn choices(on: &DeviceOptions) -> Result<Vec<Choice>, CliError> {
     for required in &on.require {
         choose(std::slice::from_ref(required), validation(on.validate))?;
     }
-    Ok(choose(&on.device, validation(on.validate))?)
+    let chosen = choose(&on.device, validation(on.validate))?;
+    say_instead(&chosen);
+    if !on.subgroup_size.is_empty() && !chosen.iter().any(|c| c.info().is_interpreter()) {
+        let message = "--subgroup-size goes with --device soft".to_owned();
+        return Err(CliError::Usage(message));
+    }
+    Ok(chosen)
+}
+
+/// Says why a device was chosen that nobody named.
+pub(super) fn say_instead(chosen: &[Choice]) {
+    for choice in chosen {
+        if let Some(reason) = &choice.instead {
+            eprintln!("vklab: {reason}; using `{}`, the interpreter", choice.info().selector());
+        }
+    }
 }
 
 /// The command that starts a worker on a device.
@@ -136,10 +164,14 @@ pub(super) fn pool(
 ) -> Result<Pool, CliError> {
     let program = env::current_exe()?.to_string_lossy().into_owned();
     let mut command = vec![program, "worker".to_owned()];
-    command.push(format!("--device=vk:{}", choice.found.info.name));
+    command.push(format!("--device={}", choice.info().selector()));
     // The worker's device waits longer than the pool, so that a hang is told in one way only.
     let timeout = Duration::from(on.timeout);
     command.push(format!("--timeout={}", (2.0 * timeout.as_secs_f64()).min(9e8)));
+    if choice.info().is_interpreter() && !on.subgroup_size.is_empty() {
+        let sizes: Vec<String> = on.subgroup_size.iter().map(u32::to_string).collect();
+        command.push(format!("--subgroup-size={}", sizes.join(",")));
+    }
     if on.validate {
         command.push("--validate".to_owned());
     }
@@ -159,8 +191,10 @@ fn on_device(
 ) -> Result<(), CliError> {
     let _lock = lock(choice, options.on.lock)?;
     let pool = pool(choice, &options.on, options.dump.as_deref())?;
-    let info = &choice.found.info;
-    let mut hearing = Hearing::new(info, tasks, judge, telling, progress(0, &info.name));
+    let info = choice.info();
+    let on_it = |task: &&Task| task.check.is_asked_on(info);
+    let tasks: Vec<Task> = tasks.iter().filter(on_it).cloned().collect();
+    let mut hearing = Hearing::new(info, &tasks, judge, telling, progress(0, &info.name));
     let mut heard = Ok(());
     let ran = pool.run(&hearing.asked(), |update| {
         if heard.is_ok() {

@@ -2,31 +2,37 @@
 
 use crate::device::{DeviceError, DeviceInfo};
 use crate::report::wrapped;
-use crate::vulkan::{self, Found};
+use crate::soft::SoftOptions;
+use crate::vulkan;
 
 use super::{CliError, Ending};
 
 pub(super) fn devices(json: bool) -> Result<Ending, CliError> {
-    let found = vulkan::enumerate()?;
-    if found.is_empty() {
-        return Err(DeviceError::NoDriver.into());
-    }
-    for device in &found {
+    let found = match vulkan::enumerate() {
+        Ok(found) if found.is_empty() => Err(DeviceError::NoDriver),
+        answer => answer,
+    };
+    let found = found.unwrap_or_else(|error| {
+        eprintln!("vklab: {error}");
+        Vec::new()
+    });
+    let vulkan = found.into_iter().map(|device| (device.info, device.left_out));
+    let soft = std::iter::once((SoftOptions::default().info(), None));
+    for (info, left_out) in vulkan.chain(soft) {
         if json {
-            let mut object = serde_json::to_value(&device.info).map_err(std::io::Error::other)?;
-            object["left_out"] = device.left_out.clone().into();
+            let mut object = serde_json::to_value(&info).map_err(std::io::Error::other)?;
+            object["left_out"] = left_out.into();
             println!("{object}");
         } else {
-            show(device);
+            show(&info, left_out.as_deref());
         }
     }
     Ok(Ending::Clean)
 }
 
-fn show(device: &Found) {
-    let info = &device.info;
-    println!("vk:{}", info.name);
-    if let Some(reason) = &device.left_out {
+fn show(info: &DeviceInfo, left_out: Option<&str>) {
+    println!("{}", info.selector());
+    if let Some(reason) = left_out {
         println!("  {:<10}{}", "left out", wrapped(reason.split(' '), INDENT, INDENT));
     }
     let driver = format!("{} {}, Vulkan {}", info.driver, info.driver_version, info.api_version);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::ops::nearest;
-use crate::report::{EXPLANATIONS, explanation, finding_text, leak_text, pass_text};
+use crate::report::{explanation, explanations, finding_text, leak_text, pass_text};
 use crate::run::{Line, UnexpectedPass, read};
 
 use super::{CliError, Ending};
@@ -21,7 +21,7 @@ pub(super) fn explain(asked: &str) -> Result<Ending, CliError> {
     if Path::new(asked).is_file() {
         return Err(CliError::Usage(format!("which finding? {asked}:1 is the first")));
     }
-    let names = || EXPLANATIONS.iter().map(|e| e.name.to_owned());
+    let names = || explanations().map(|e| e.name.to_owned());
     let mut near = nearest(asked, names());
     let word = if near.is_empty() { "known" } else { "nearest" };
     if near.is_empty() {

@@ -22,7 +22,9 @@ pub(super) fn faulty(options: &FaultyOptions) -> Result<Ending, CliError> {
     let mut is_clean = true;
     for choice in choices(&options.on)? {
         let _lock = lock(&choice, options.on.lock)?;
-        let device = &choice.found.info.name;
+        let device = &choice.info().name;
+        let mut checks = checks.clone();
+        checks.retain(|check| check.is_asked_on(choice.info()));
         let mut campaign = Campaign::new(&faults, &checks, seed);
         let tasks = campaign.tasks().to_vec();
         let bar = progress(tasks.iter().map(|task| task.cases.len()).sum(), device);

@@ -1,6 +1,6 @@
 //! Waiting for a device.
 
-use crate::worker::{Choice, DeviceLock, Locking, lock_folder};
+use crate::worker::{Choice, DeviceLock, Found, Locking, lock_folder};
 
 use super::CliError;
 
@@ -11,7 +11,9 @@ pub(super) fn lock(
     locking: impl Into<Locking>,
 ) -> Result<Option<DeviceLock>, CliError> {
     let locking = locking.into();
-    let info = &choice.found.info;
+    // Every process has an interpreter of its own.
+    let Found::Vulkan(found) = &choice.found else { return Ok(None) };
+    let info = &found.info;
     if !locking.applies_to(info) {
         return Ok(None);
     }
@@ -19,7 +21,7 @@ pub(super) fn lock(
         let holder = holder.map_or("another process".to_owned(), |id| format!("process {id}"));
         eprintln!("vklab: waiting for {}, which {holder} has locked", info.name);
     };
-    match DeviceLock::acquire(&lock_folder(), &choice.found, waits) {
+    match DeviceLock::acquire(&lock_folder(), found, waits) {
         Ok(lock) => Ok(Some(lock)),
         Err(error) if locking == Locking::Auto => {
             eprintln!("vklab: {error}; going on without");

@@ -17,6 +17,8 @@ use crate::run::{
 use crate::vulkan::Validation;
 use crate::worker::{Choice, Pool, Task, Update, choose};
 
+use super::check::say_instead;
+
 /// What a case may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -56,14 +58,17 @@ fn trials(registry: &Registry, seed: u64) -> Result<Vec<Trial>, super::CliError>
     };
     let mut trials: Vec<Trial> = registry.ops().iter().map(of_record).collect();
     let chosen = choose(&[], Validation::Off)?;
+    say_instead(&chosen);
     let judge = Judge {
         expectations: expectations(registry)?,
-        devices: chosen.iter().map(|choice| choice.found.info.clone()).collect(),
+        devices: chosen.iter().map(|choice| choice.info().clone()).collect(),
         coverage: Coverage::Whole,
     };
     for choice in &chosen {
         for (op, variant) in registry.variants() {
-            let asked = Check::ALL.into_iter().filter(|check| applies(*check, op, variant));
+            let on_it = |check: &Check| check.is_asked_on(choice.info());
+            let asked = Check::ALL.into_iter().filter(on_it);
+            let asked = asked.filter(|check| applies(*check, op, variant));
             trials.extend(asked.map(|check| {
                 let task = Task::variant(op, variant, check, &cases(check, op, Cases::Quick, seed));
                 trial(&program, choice, task, &judge)
@@ -81,13 +86,13 @@ fn expectations(registry: &Registry) -> Result<&'static Expectations, super::Cli
 }
 
 fn trial(program: &str, choice: &Choice, task: Task, judge: &Judge<'static>) -> Trial {
-    let info = &choice.found.info;
+    let info = choice.info();
     let short = info.name.split(' ').next().unwrap_or(&info.name);
     let variant = task.work.variant_name().unwrap_or_default();
     let name = format!("{short}::{}::{variant}::{}", task.work.group(), task.check);
     // The worker's device waits longer than the pool, so that a hang is told in one way only.
     let timeout = format!("--timeout={}", 2 * TIMEOUT.as_secs());
-    let command = [program, "worker", &timeout, &format!("--device=vk:{}", info.name)];
+    let command = [program, "worker", &timeout, &format!("--device={}", info.selector())];
     let command = command.map(str::to_owned).to_vec();
     let standing = judge.standing(info, &task);
     let is_skipped = standing.skip().is_some();

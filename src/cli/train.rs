@@ -12,7 +12,7 @@ use crate::ops::nearest;
 use crate::worker::{Choice, choose, open_session};
 
 use super::args::{LockName, Seconds, validation};
-use super::check::progress;
+use super::check::{progress, say_instead};
 use super::lock::lock;
 use super::{CliError, Ending};
 
@@ -20,7 +20,7 @@ use super::{CliError, Ending};
 pub(super) struct TrainOptions {
     /// What to train.
     model: ModelName,
-    /// `vk:` with a part of a name or driver, or `all`; every executing device if not given.
+    /// `vk:` with a part of a name or driver, `soft`, or `all`; every Vulkan device if not given.
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
     /// Turn the Khronos validation layer's messages into findings.
@@ -123,6 +123,7 @@ pub(super) fn train(options: &TrainOptions) -> Result<Ending, CliError> {
         return Err(CliError::Usage(message));
     }
     let chosen = choose(&options.device, validation(options.validate))?;
+    say_instead(&chosen);
     let seed = options.seed.unwrap_or_else(rand::random);
     let steps = options.epochs.map_or(options.steps, |n| n * (images / options.batch));
     let recipe =
@@ -157,7 +158,7 @@ fn on_device(
     truths: &[(Recipe, Truth)],
 ) -> Result<bool, CliError> {
     let _lock = lock(choice, options.lock)?;
-    let device = &choice.found.info.name;
+    let device = &choice.info().name;
     let ledger = LedgerOptions { timeout: options.timeout.into(), ..LedgerOptions::default() };
     let mut session = open_session(choice, ledger)?;
     let say = Say { device, options, held_out: digits.held_out.len() };

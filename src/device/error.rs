@@ -73,6 +73,24 @@ pub enum DeviceError {
         /// Which rule, at which command.
         what: String,
     },
+    /// A module that the device can't make sense of. The device is as it was.
+    #[error("{device}: kernel '{kernel}': {what}")]
+    Module {
+        /// Which device.
+        device: String,
+        /// Which kernel.
+        kernel: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A kernel that never ends, on a device that noticed and stopped it. It goes on working.
+    #[error("{device}: {what}")]
+    Endless {
+        /// Which device.
+        device: String,
+        /// The kernel and the line at which it loops.
+        what: String,
+    },
     /// Any other answer of the driver.
     #[error("{device}: {doing} failed: {reason}")]
     Driver {
@@ -83,6 +101,14 @@ pub enum DeviceError {
         /// The driver's answer.
         reason: String,
     },
+}
+
+impl DeviceError {
+    /// Whether the device works on as if nothing had happened.
+    #[must_use]
+    pub const fn leaves_device(&self) -> bool {
+        matches!(self, Self::Module { .. } | Self::Endless { .. })
+    }
 }
 
 fn amount(bytes: u64) -> String {

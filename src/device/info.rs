@@ -13,7 +13,7 @@ pub struct DeviceInfo {
     pub driver_version: String,
     /// Vulkan version of the device, `major.minor.patch`.
     pub api_version: String,
-    /// `cpu`, `discrete`, `integrated`, `virtual` or `other`.
+    /// `cpu`, `discrete`, `integrated`, `virtual`, `other`, or [`DeviceInfo::INTERPRETER`].
     pub kind: String,
     /// PCI vendor id or a Khronos-assigned number.
     pub vendor_id: u32,
@@ -26,6 +26,21 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// The kind of a device that interprets kernels, and watches them.
+    pub const INTERPRETER: &str = "interpreter";
+
+    /// Whether it interprets kernels, and watches them.
+    #[must_use]
+    pub fn is_interpreter(&self) -> bool {
+        self.kind == Self::INTERPRETER
+    }
+
+    /// What selects this device on the command line: `soft`, or `vk:` with the name.
+    #[must_use]
+    pub fn selector(&self) -> String {
+        if self.is_interpreter() { self.name.clone() } else { format!("vk:{}", self.name) }
+    }
+
     /// The subgroup sizes that a kernel may require, ascending; none where it may require none.
     pub fn subgroup_sizes(&self) -> impl Iterator<Item = u32> + use<> {
         let (min, max) = (self.limits.subgroup_size_min, self.limits.subgroup_size_max);

@@ -1,12 +1,13 @@
 //! The seam between the lab and whatever executes kernels.
 //!
 //! A [`Recording`] is plain data. A [`Device`] runs it. Everything above this module (the ledger,
-//! the checks) speaks to the trait; everything below (Vulkan, later the interpreter) implements it.
+//! the checks) speaks to the trait; everything below (Vulkan, the interpreter) implements it.
 
 mod error;
 mod info;
 mod observation;
 mod recording;
+pub(crate) mod rules;
 
 pub use error::DeviceError;
 pub use info::{DeviceInfo, Features, Limits};

@@ -207,6 +207,11 @@ impl<'l> Recorder<'l> {
         Ok(())
     }
 
+    /// Chooses among the orders in which the device may run what it is given.
+    pub fn schedule(&mut self, schedule: u64) {
+        self.recorded.recording.schedule = schedule;
+    }
+
     /// Makes all earlier writes visible to all later commands.
     pub fn barrier(&mut self) {
         self.recorded.recording.commands.push(Command::Barrier);

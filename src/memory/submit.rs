@@ -9,7 +9,7 @@ use super::ledger::Ledger;
 use super::misuse::MemoryError;
 use super::recorded::Recorded;
 use super::slot::{Handle, distinct};
-use crate::device::{DeviceError, Outcome, Ticket};
+use crate::device::{DeviceError, Observation, Outcome, Ticket};
 
 /// A submission before its fence. Everything it uses is held until it is waited for.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Finished {
     pub timestamps_ns: Vec<f64>,
     /// Messages of the validation layer.
     pub messages: Vec<String>,
+    /// What the device saw the kernels do, where it watches.
+    pub observations: Vec<Observation>,
     /// What the kernels did wrong.
     pub findings: Vec<MemoryFinding>,
 }
@@ -162,6 +164,7 @@ impl Ledger {
             downloads,
             timestamps_ns: outcome.timestamps_ns,
             messages: outcome.messages,
+            observations: outcome.observations,
             findings,
         })
     }

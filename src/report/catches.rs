@@ -21,6 +21,7 @@ const fn short(check: Check) -> &'static str {
         Check::Alias => "alias",
         Check::Determinism => "det",
         Check::Portability => "port",
+        Check::Sanitize => "san",
     }
 }
 

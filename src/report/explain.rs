@@ -5,6 +5,7 @@ use std::fmt;
 use crate::check::Kind;
 use crate::run::UnexpectedPass;
 
+use super::hazards::HAZARDS;
 use super::wrap::wrapped;
 
 /// A kind of finding, or of a verdict that says the driver failed.
@@ -20,9 +21,9 @@ pub struct Explanation {
     pub next: &'static str,
 }
 
-/// Every kind: those of [`Kind`] in its order, then the verdicts without a finding and
+/// Those that any device may give: of [`Kind`] in its order, then the verdicts without a finding and
 /// the line without a failure.
-pub const EXPLANATIONS: &[Explanation] = &[
+const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         name: Kind::WrongResult.name(),
         means: "An element of a forward result lies farther from the f64 reference than rounding \
@@ -229,7 +230,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         name: "hang",
-        means: "The device gave no answer within the time-out, and the worker had to be ended.",
+        means: "The device gave no answer within the time-out, and the worker had to be ended; or \
+                the interpreter found a kernel that doesn't end, and names the line.",
         causes: &[
             "a loop in the kernel that doesn't end",
             "a barrier that not every invocation of the workgroup reaches",
@@ -253,10 +255,15 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
 ];
 
+/// Every kind.
+pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
+    EXPLANATIONS.iter().chain(&HAZARDS)
+}
+
 /// The explanation of a kind.
 #[must_use]
 pub fn explanation(name: &str) -> Option<&'static Explanation> {
-    EXPLANATIONS.iter().find(|explanation| explanation.name == name)
+    explanations().find(|explanation| explanation.name == name)
 }
 
 impl fmt::Display for Explanation {
@@ -275,26 +282,26 @@ fn paragraph(text: &str, indent: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{EXPLANATIONS, explanation};
+    use super::{explanation, explanations};
     use crate::check::{Kind, Outcome};
     use crate::report::WIDTH;
 
     #[test]
     fn every_kind_of_finding_is_explained_once() {
         for kind in Kind::ALL {
-            let found = EXPLANATIONS.iter().filter(|e| e.name == kind.name()).count();
+            let found = explanations().filter(|e| e.name == kind.name()).count();
             assert_eq!(found, 1, "{kind}");
         }
         let reason = String::new();
         for outcome in [Outcome::Crash { reason: reason.clone() }, Outcome::Hang { reason }] {
             assert!(outcome.is_bad() && explanation(outcome.word()).is_some(), "{outcome}");
         }
-        assert_eq!(EXPLANATIONS.len(), Kind::ALL.len() + 3);
+        assert_eq!(explanations().count(), Kind::ALL.len() + 3);
     }
 
     #[test]
     fn explanations_fit_a_terminal() {
-        for explanation in EXPLANATIONS {
+        for explanation in explanations() {
             let text = explanation.to_string();
             assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         }

@@ -8,13 +8,27 @@ use crate::check::{Finding, Outcome, Verdict};
 use crate::memory::MemoryFinding;
 use crate::run::{Refusal, UnexpectedPass};
 
+use super::snippet::{Colour, snippets};
+
 /// One screen about a verdict that isn't clean: what and where in the first line, then everything
 /// that is known.
 #[must_use]
 pub fn finding_text(verdict: &Verdict) -> String {
+    coloured_text(verdict, Colour::None)
+}
+
+/// The same with the colours of a terminal in source lines.
+#[must_use]
+pub fn coloured_text(verdict: &Verdict, colour: Colour) -> String {
     let Verdict { check, device, case, outcome, .. } = verdict;
     let body = match outcome {
-        Outcome::Fail { finding } => finding.to_string(),
+        Outcome::Fail { finding } => {
+            let (lines, text) = (snippets(finding, colour), finding.to_string());
+            match text.split_once('\n') {
+                Some((head, rest)) => format!("{head}\n{lines}{rest}"),
+                None => format!("{text}\n{lines}").trim_end().to_owned(),
+            }
+        }
         other => other.to_string(),
     };
     format!("{} {check} on {device}: {case}\n{body}", verdict.target())

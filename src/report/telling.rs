@@ -11,8 +11,8 @@ use crate::memory::{Counters, MemoryFinding};
 use crate::run::{Line, Refusal, RunError, RunFile, UnexpectedPass};
 
 use super::{
-    Annotations, Junit, Summary, finding_json, finding_text, leak_json, leak_text, pass_json,
-    pass_text, refusal_json,
+    Annotations, Colour, Junit, Summary, coloured_text, finding_json, leak_json, leak_text,
+    pass_json, pass_text, refusal_json,
 };
 
 /// How findings are told.
@@ -46,6 +46,7 @@ pub enum TellError {
 #[derive(Debug)]
 pub struct Telling {
     style: Style,
+    colour: Colour,
     /// Prints a line.
     print: fn(fmt::Arguments<'_>),
     annotations: Annotations,
@@ -75,7 +76,13 @@ impl Telling {
     pub fn new(style: Style, print: fn(fmt::Arguments<'_>), file: Option<RunFile>) -> Self {
         let (annotations, junit) = (Annotations::default(), Junit::default());
         let (summary, told) = (Summary::default(), Told::default());
-        Self { style, print, annotations, junit, summary, file, told }
+        Self { style, colour: Colour::None, print, annotations, junit, summary, file, told }
+    }
+
+    /// Lets the text for people have colours.
+    #[must_use]
+    pub fn coloured(self, colour: Colour) -> Self {
+        Self { colour, ..self }
     }
 
     /// Writes a line to the run file, if there is one.
@@ -98,7 +105,8 @@ impl Telling {
             Style::Text | Style::Json => {}
         }
         if verdict.is_finding() {
-            self.show(|| finding_text(&verdict), || finding_json(&verdict));
+            let colour = self.colour;
+            self.show(|| coloured_text(&verdict, colour), || finding_json(&verdict));
         }
         self.write(&Line::Verdict(Box::new(verdict)))
     }

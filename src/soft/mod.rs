@@ -6,16 +6,22 @@
 
 mod alu;
 mod atomics;
+mod device;
 mod error;
 mod findings;
 mod groups;
+mod limits;
 mod lower;
 mod machine;
 mod matrix;
 mod memory;
 mod observer;
+mod observers;
 mod program;
 mod registers;
 mod scalar;
 mod watch;
 mod words;
+
+pub use device::{Soft, SoftOptions, Watching};
+pub use error::SoftError;

@@ -25,7 +25,7 @@ impl Parts {
     pub(super) fn submit(&mut self, recording: &Recording) -> Result<Ticket, DeviceError> {
         let known =
             Known { device: &self.logical.info, buffers: &self.buffers, kernels: &self.kernels };
-        let needs = rules::check(recording, known)?;
+        let needs = rules::check(recording, &known)?;
         let mut slot = match self.idle.pop() {
             Some(slot) => slot,
             None => Slot::new(&self.logical)?,

@@ -1,6 +1,5 @@
 //! A kernel as the driver has it: layouts and a pipeline.
 
-use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use ash::vk;
 
 use super::handle::Owned;
 use super::logical::Logical;
-use crate::device::{DeviceError, Kernel, SpecValue};
+use crate::device::{DeviceError, Kernel, SpecValue, rules};
 
 const SPIRV_MAGIC: u32 = 0x0723_0203;
 
@@ -68,14 +67,9 @@ impl Pipeline {
 
 /// Refuses what the device can't run and what no driver may be given.
 pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Result<(), DeviceError> {
+    rules::check_kernel(kernel, &logical.info)?;
     let name = &kernel.name;
-    let limits = &logical.info.limits;
     let refuse = |what: String| Err(logical.unsupported(format!("kernel '{name}' {what}")));
-    if let Some(lacking) =
-        kernel.capabilities.iter().find(|capability| !logical.info.features.has(capability))
-    {
-        return refuse(format!("needs {lacking}, which this device lacks"));
-    }
     let [SPIRV_MAGIC, version, _, _, _, ..] = kernel.optimized[..] else {
         return refuse("is not a SPIR-V module".into());
     };
@@ -87,44 +81,8 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
             (newest >> 8) & 0xff
         ));
     }
-    if let Some(size) = kernel.subgroup_size
-        && !logical.info.subgroup_sizes().any(|offered| offered == size)
-    {
-        let offered: Vec<String> =
-            logical.info.subgroup_sizes().map(|offered| offered.to_string()).collect();
-        let offered = if offered.is_empty() { "none".to_owned() } else { offered.join(", ") };
-        return refuse(format!(
-            "requires a subgroup size of {size}; this device lets one require {offered}"
-        ));
-    }
-    if kernel.bindings.iter().collect::<BTreeSet<_>>().len() != kernel.bindings.len() {
-        return refuse("lists a binding twice".into());
-    }
     if let Some((set, _)) = kernel.bindings.iter().find(|(set, _)| *set >= set_count) {
         return refuse(format!("uses descriptor set {set}; this device has {set_count}"));
-    }
-    let count = kernel.bindings.len();
-    if count > limits.storage_buffers as usize {
-        return refuse(format!(
-            "binds {count} storage buffers; this device allows {}",
-            limits.storage_buffers
-        ));
-    }
-    if kernel.push_bytes > limits.push_bytes {
-        return refuse(format!(
-            "has {} bytes of push constants; this device allows {}",
-            kernel.push_bytes, limits.push_bytes
-        ));
-    }
-    if !kernel.push_bytes.is_multiple_of(4) {
-        return refuse(format!(
-            "has {} bytes of push constants, no multiple of 4",
-            kernel.push_bytes
-        ));
-    }
-    if kernel.spec.iter().map(|value| value.id).collect::<BTreeSet<_>>().len() != kernel.spec.len()
-    {
-        return refuse("sets a specialization constant twice".into());
     }
     Ok(())
 }

@@ -24,6 +24,8 @@ pub struct ServeOptions {
     pub ledger: LedgerOptions,
     /// The program's name, for the commands that repeat a finding.
     pub program: String,
+    /// The subgroup sizes of an interpreter; any if there is none.
+    pub subgroup_sizes: Vec<u32>,
     /// Where the arrays of findings go.
     pub dump: Option<PathBuf>,
 }
@@ -43,6 +45,7 @@ pub fn serve(
         Err(error) => return failed(&mut out, &error),
     };
     session.set_program(&options.program);
+    session.set_subgroup_sizes(&options.subgroup_sizes);
     session.add_includes(Box::new(registry.includes().clone()));
     say(
         &mut out,

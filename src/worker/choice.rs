@@ -8,19 +8,59 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::check::{CheckError, Session, calibrate};
-use crate::device::{DeviceError, DeviceInfo};
+use crate::device::{Device, DeviceError, DeviceInfo};
 use crate::glsl::{Compiler, CompilerOptions, default_cache_dir};
 use crate::memory::LedgerOptions;
 use crate::numeric::ErrorModel;
-use crate::vulkan::{self, Found, OpenOptions, Validation};
+use crate::soft::{Soft, SoftOptions};
+use crate::vulkan::{self, OpenOptions, Validation};
 
 /// A device that was chosen.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// As enumerated.
+    /// What it is.
     pub found: Found,
     /// With the validation layer or without.
     pub validation: Validation,
+    /// Why it stands in for the devices that nobody named, where it does.
+    pub instead: Option<String>,
+}
+
+/// A device as it was found.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// As the Vulkan loader lists it.
+    Vulkan(vulkan::Found),
+    /// The interpreter.
+    Soft {
+        /// How it is opened.
+        options: SoftOptions,
+        /// What it will say of itself.
+        info: Box<DeviceInfo>,
+    },
+}
+
+impl Found {
+    /// The interpreter.
+    #[must_use]
+    pub fn soft(options: SoftOptions) -> Self {
+        Self::Soft { options, info: Box::new(options.info()) }
+    }
+}
+
+impl Choice {
+    /// Who it is and what it can do.
+    #[must_use]
+    pub fn info(&self) -> &DeviceInfo {
+        match &self.found {
+            Found::Vulkan(found) => &found.info,
+            Found::Soft { info, .. } => info,
+        }
+    }
+
+    fn soft(validation: Validation) -> Self {
+        Self { found: Found::soft(SoftOptions::default()), validation, instead: None }
+    }
 }
 
 /// Why no device could be chosen.
@@ -31,7 +71,7 @@ pub enum ChoiceError {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A selector that matches nothing.
-    #[error("no device matches `{selector}`; there is {}", listed(.known))]
+    #[error("no device matches `{selector}`; there is {}", .known.join(", "))]
     Unknown {
         /// What was asked for.
         selector: String,
@@ -48,67 +88,104 @@ pub enum ChoiceError {
     },
 }
 
-fn listed(known: &[String]) -> String {
-    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-}
-
-/// The devices that selectors name: `all`, or `vk:` with a part of a name or driver. Without
-/// selectors, every device that executes.
+/// The devices that selectors name: `all`, `soft` for the interpreter, or `vk:` with a part of a name
+/// or driver. Without selectors, every Vulkan device that executes; `soft` where no Vulkan driver
+/// answers.
 ///
 /// # Errors
 /// A selector that matches nothing, or only devices that can't be used.
 pub fn choose(selectors: &[String], validation: Validation) -> Result<Vec<Choice>, ChoiceError> {
-    let found = vulkan::enumerate()?;
-    let mut chosen: Vec<Choice> = Vec::new();
-    let mut take = |found: &Found| {
-        if chosen.iter().all(|c| c.found.index != found.index) {
-            chosen.push(Choice { found: found.clone(), validation });
-        }
-    };
-    let executing = |f: &&Found| f.left_out.is_none();
+    let mut chosen = Vec::new();
     if selectors.is_empty() {
-        found.iter().filter(executing).for_each(&mut take);
+        let found = match executing() {
+            Ok(found) => found,
+            Err(error) => {
+                let instead = Some(error.to_string());
+                return Ok(vec![Choice { instead, ..Choice::soft(validation) }]);
+            }
+        };
+        take(&mut chosen, found, validation);
     }
     for selector in selectors {
-        if selector == "all" {
-            found.iter().filter(executing).for_each(&mut take);
-            continue;
-        }
-        // A whole name is that device alone, though it be part of another's.
-        let exact = found.iter().filter(|f| selector.strip_prefix("vk:") == Some(&f.info.name));
-        let mut matching: Vec<&Found> = exact.collect();
-        if matching.is_empty() {
-            matching = found.iter().filter(|f| matches(selector, &f.info)).collect();
-        }
-        match matching.iter().find(|f| f.left_out.is_none()) {
-            Some(_) => matching.into_iter().filter(executing).for_each(&mut take),
-            None => match matching.first().and_then(|f| f.left_out.clone().map(|r| (*f, r))) {
-                Some((f, reason)) => {
-                    return Err(ChoiceError::LeftOut { device: f.info.name.clone(), reason });
+        let is_soft = |choice: &Choice| choice.info().is_interpreter();
+        match selector.as_str() {
+            SOFT if chosen.iter().any(is_soft) => {}
+            SOFT => chosen.push(Choice::soft(validation)),
+            "all" => {
+                take(&mut chosen, executing().unwrap_or_default(), validation);
+                if !chosen.iter().any(is_soft) {
+                    chosen.push(Choice::soft(validation));
                 }
-                None => {
-                    let known = found.iter().map(|f| format!("vk:{}", f.info.name)).collect();
-                    return Err(ChoiceError::Unknown { selector: selector.clone(), known });
-                }
-            },
+            }
+            _ => take(&mut chosen, matching(selector)?, validation),
         }
-    }
-    if chosen.is_empty() {
-        return Err(DeviceError::NoDriver.into());
     }
     Ok(chosen)
 }
 
-/// Whether a text selects devices at all: `all`, or `vk:` with a part of a name or driver.
+/// Selects the interpreter.
+const SOFT: &str = "soft";
+
+/// Adds those that aren't there yet.
+fn take(chosen: &mut Vec<Choice>, found: Vec<vulkan::Found>, validation: Validation) {
+    for found in found {
+        let is_same = |c: &Choice| matches!(&c.found, Found::Vulkan(f) if f.index == found.index);
+        if !chosen.iter().any(is_same) {
+            let found = Found::Vulkan(found);
+            chosen.push(Choice { found, validation, instead: None });
+        }
+    }
+}
+
+/// Every Vulkan device that executes.
+fn executing() -> Result<Vec<vulkan::Found>, DeviceError> {
+    let mut found = vulkan::enumerate()?;
+    found.retain(|found| found.left_out.is_none());
+    if found.is_empty() { Err(DeviceError::NoDriver) } else { Ok(found) }
+}
+
+/// The Vulkan devices that a selector means.
+fn matching(selector: &str) -> Result<Vec<vulkan::Found>, ChoiceError> {
+    let found = match vulkan::enumerate() {
+        Ok(found) => found,
+        Err(_) if !is_selector(selector) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    // A whole name is that device alone, though it be part of another's.
+    let is_exact = |f: &&vulkan::Found| selector.strip_prefix("vk:") == Some(&f.info.name);
+    let mut matching: Vec<&vulkan::Found> = found.iter().filter(is_exact).collect();
+    if matching.is_empty() {
+        matching = found.iter().filter(|f| matches(selector, &f.info)).collect();
+    }
+    let usable = matching.iter().filter(|f| f.left_out.is_none());
+    let usable: Vec<vulkan::Found> = usable.map(|f| (*f).clone()).collect();
+    match matching.first() {
+        Some(_) if !usable.is_empty() => Ok(usable),
+        Some(vulkan::Found { info, left_out: Some(reason), .. }) => {
+            let (device, reason) = (info.name.clone(), reason.clone());
+            Err(ChoiceError::LeftOut { device, reason })
+        }
+        _ => {
+            let mut known: Vec<String> = found.iter().map(|f| f.info.selector()).collect();
+            known.push(SOFT.to_owned());
+            Err(ChoiceError::Unknown { selector: selector.to_owned(), known })
+        }
+    }
+}
+
+/// Whether a text selects devices at all: `all`, `soft`, or `vk:` with a part of a name or driver.
 #[must_use]
 pub fn is_selector(text: &str) -> bool {
-    text == "all" || text.strip_prefix("vk:").is_some_and(|part| !part.is_empty())
+    text == "all" || text == SOFT || text.strip_prefix("vk:").is_some_and(|part| !part.is_empty())
 }
 
 /// Whether a selector means one of these devices. As in [`choose`], a whole name is that device
 /// alone, though it be part of another's.
 #[must_use]
 pub fn selects(selector: &str, info: &DeviceInfo, among: &[DeviceInfo]) -> bool {
+    if info.is_interpreter() {
+        return selector == "all" || selector == SOFT;
+    }
     let is_name = |info: &DeviceInfo| selector.strip_prefix("vk:") == Some(&info.name);
     if among.iter().any(is_name) {
         return is_name(info);
@@ -128,15 +205,18 @@ fn matches(selector: &str, info: &DeviceInfo) -> bool {
 /// A device that doesn't open, a compiler that isn't there, a builtin outside the specification.
 pub fn open_session(choice: &Choice, options: LedgerOptions) -> Result<Session, CheckError> {
     let cache = default_cache_dir();
-    let device = vulkan::open(
-        &choice.found,
-        &OpenOptions { validate: choice.validation, cache_dir: cache.clone() },
-    )?;
+    let device: Box<dyn Device> = match &choice.found {
+        Found::Vulkan(found) => Box::new(vulkan::open(
+            found,
+            &OpenOptions { validate: choice.validation, cache_dir: cache.clone() },
+        )?),
+        Found::Soft { options, .. } => Box::new(Soft::open(options)?),
+    };
     let compiler = Compiler::new(CompilerOptions {
         cache: cache.as_ref().map(|dir| dir.join("kernels")),
         ..CompilerOptions::default()
     })?;
-    let mut session = Session::new(Box::new(device), compiler, options);
+    let mut session = Session::new(device, compiler, options);
     let file = cache.map(|dir| dir.join("calibration").join(calibration_name(session.info())));
     let known = file.as_deref().and_then(read_model);
     let model = match known {

@@ -8,7 +8,7 @@ mod pool;
 mod protocol;
 
 pub use child::{ServeOptions, serve};
-pub use choice::{Choice, ChoiceError, choose, is_selector, open_session, selects};
+pub use choice::{Choice, ChoiceError, Found, choose, is_selector, open_session, selects};
 pub use lock::{DeviceLock, LockError, Locking, lock_folder};
 pub use pool::{Pool, PoolError, Update};
 pub use protocol::{Answer, Event, Failure, Task, Unsaved, Work, slashed};

@@ -10,6 +10,7 @@ use crate::tensor::{Dtype, Tensor};
 use super::super::compare::{Expected, Nan};
 use super::super::execute::{Place, Setting, Slot, run_plan};
 use super::super::question::Question;
+use super::super::suite::Promise;
 use super::super::trial::Trial;
 use super::super::{CheckError, Finding, Session, unwritten};
 use super::{FileCase, Foreign};
@@ -67,6 +68,17 @@ impl Question for Given<'_> {
 }
 
 impl Given<'_> {
+    /// Whether the file says what its outputs should hold.
+    pub(super) fn promise(&self) -> Promise {
+        let expects = |b: &Buffer| b.expect.as_ref().is_some_and(|e| e.want.is_some());
+        let is_twin = matches!(self.instance.truth, Truth::Kernel(_));
+        if is_twin || self.instance.buffers.iter().any(expects) {
+            Promise::Results
+        } else {
+            Promise::Nothing
+        }
+    }
+
     /// What the naive twin leaves on the same data.
     fn twin(
         &self,

@@ -11,7 +11,8 @@ use crate::ops::{Cases, Op, Pass, Registry, nearest, suggested};
 use self::given::Given;
 pub(super) use self::given::usual;
 pub use self::own::Own;
-use super::suite::{answered, ask, plainly, reduced, regimes, repeat};
+use super::question::Question;
+use super::suite::{Circumstances, answered, ask, plainly, reduced, regimes, repeat};
 use super::{Check, CheckError, Effort, Outcome, Session, Subject, blame, shell_word};
 
 /// A kernel file with the op that it computes, where it names one.
@@ -97,7 +98,7 @@ impl Foreign {
             Check::Gradient => pass == Some(Pass::Vjp),
             Check::Property => pass == Some(Pass::Forward) && has_algebra && own::is_exact(&first),
             Check::Alias => false,
-            Check::Memory | Check::Determinism | Check::Portability => true,
+            Check::Memory | Check::Determinism | Check::Portability | Check::Sanitize => true,
         })
     }
 
@@ -167,7 +168,8 @@ impl Foreign {
                 self.blame(session, &smallest, &mut finding);
                 self.name(&mut finding);
                 let target = self.arguments();
-                finding.repeat = repeat(session, &target, check, &self.id(&smallest), seed);
+                let id = self.id(&smallest);
+                finding.repeat = repeat(session, &target, check, &id, seed, &finding);
                 Outcome::Fail { finding }
             }
             outcome => outcome,
@@ -200,7 +202,10 @@ impl Foreign {
             }
             _ => {
                 let given = Given { foreign: self, instance: &instance, case };
-                answered(session, |session| plainly(session, &given, check))
+                let (seed, subgroup_sizes) = (case.seed, given.subgroup_sizes());
+                let circumstances =
+                    Circumstances { seed, subgroup_sizes, promise: given.promise() };
+                answered(session, &circumstances, |session| plainly(session, &given, check))
             }
         }
     }

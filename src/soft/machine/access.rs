@@ -103,9 +103,6 @@ impl Workgroup {
         bounds: Bounds,
         way: Way,
     ) {
-        if world.observers.0.is_empty() {
-            return;
-        }
         let program = world.program;
         let offset_of = |lane: usize| match access.offset {
             Some(offset) => self.registers.get(offset)[lane],
@@ -172,7 +169,7 @@ impl Workgroup {
         let bytes: &[u8] = match bounds.target {
             Target::Buffer(index) => bytes_of(world, index),
             Target::Shared => &self.shared,
-            Target::Push => &world.request.push,
+            Target::Push => world.request.push,
         };
         let addresses = &self.scratch[lanes.clone()];
         let mut low = self.registers.take(access.value);
@@ -349,9 +346,6 @@ impl Workgroup {
     }
 
     fn outside_variable(&self, world: &mut World<'_>, at: PlaceId, lane: usize, way: Way) {
-        if world.observers.0.is_empty() {
-            return;
-        }
         let (hazard, what) = match way {
             Way::Read => (Hazard::OobRead, "reads"),
             Way::Write => (Hazard::OobWrite, "writes"),

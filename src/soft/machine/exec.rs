@@ -241,14 +241,12 @@ impl Workgroup {
     }
 
     fn group(&mut self, world: &mut World<'_>, active: &Active, at: PlaceId, group: &Group) {
-        let (size, width) = (self.here.subgroup_size, self.here.width);
+        let size = self.here.subgroup_size;
         let mut wrong: Option<(usize, usize)> = None;
-        groups::run(group, &mut self.registers, active, size, width, &mut |reader, source| {
+        groups::run(group, &mut self.registers, active, size, &mut |reader, source| {
             wrong.get_or_insert((reader, source));
         });
-        if let Some((reader, source)) = wrong
-            && !world.observers.0.is_empty()
-        {
+        if let Some((reader, source)) = wrong {
             let workgroup = self.here.workgroup;
             let party = Party {
                 what: "reads from an invocation that isn't there",

@@ -16,7 +16,8 @@ use super::error::SoftError;
 use super::findings::{Findings, describe};
 use super::lower::{mix, order};
 use super::memory::{Memory, View};
-use super::observer::{Here, Observer};
+use super::observer::Here;
+use super::observers::Observers;
 use super::program::{PlaceId, Program};
 
 use part::Fuel;
@@ -24,11 +25,11 @@ use workgroup::{Ended, Workgroup};
 
 /// What is run, and on what.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Request {
+pub(crate) struct Request<'a> {
     pub(crate) groups: [u32; 3],
     /// One for each of the program's buffers.
     pub(crate) views: Vec<View>,
-    pub(crate) push: Vec<u8>,
+    pub(crate) push: &'a [u8],
     /// Chooses the order of workgroups, subgroups and arms; 0 is the plain one.
     pub(crate) schedule: u64,
     pub(crate) subgroup_size: u32,
@@ -46,25 +47,13 @@ pub(crate) struct Executed {
     pub(crate) lane_instructions: u64,
 }
 
-/// Who looks on.
-#[derive(Default)]
-pub(crate) struct Observers(pub(crate) Vec<Box<dyn Observer>>);
-
-impl Observers {
-    pub(crate) fn each(&mut self, mut tell: impl FnMut(&mut dyn Observer)) {
-        for observer in &mut self.0 {
-            tell(observer.as_mut());
-        }
-    }
-}
-
 /// Workgroups that may wait for each other at a time.
 const LIMIT_SEATS: usize = 64;
 
 /// Everything that a workgroup needs from outside while it runs.
 pub(crate) struct World<'a> {
     pub(crate) program: &'a Program,
-    pub(crate) request: &'a Request,
+    pub(crate) request: &'a Request<'a>,
     /// Ranks of blocks and blocks by rank.
     pub(crate) ranks: Vec<u32>,
     pub(crate) by_rank: Vec<u32>,
@@ -79,7 +68,7 @@ pub(crate) struct World<'a> {
 
 pub(crate) fn dispatch(
     program: &Program,
-    request: &Request,
+    request: &Request<'_>,
     memory: &mut Memory,
     observers: &mut Observers,
     findings: &mut Findings,
@@ -91,7 +80,7 @@ pub(crate) fn dispatch(
 /// As [`dispatch`], and counts the lanes that every instruction was executed for, block by block.
 pub(crate) fn run(
     program: &Program,
-    request: &Request,
+    request: &Request<'_>,
     memory: &mut Memory,
     observers: &mut Observers,
     findings: &mut Findings,
@@ -195,7 +184,7 @@ fn hang(world: &World<'_>, at: PlaceId, instructions: u64) -> SoftError {
     SoftError::Hang { kernel: world.program.name.clone(), instructions, place }
 }
 
-fn check(program: &Program, request: &Request) -> Result<(), SoftError> {
+fn check(program: &Program, request: &Request<'_>) -> Result<(), SoftError> {
     let wrong = |what: String| SoftError::Dispatch { kernel: program.name.clone(), what };
     if request.groups.contains(&0) {
         return Err(wrong(format!("a dispatch of {:?} workgroups", request.groups)));
@@ -223,7 +212,7 @@ struct GroupOrder {
 }
 
 impl GroupOrder {
-    fn new(request: &Request) -> Self {
+    fn new(request: &Request<'_>) -> Self {
         let groups = request.groups;
         let product = groups.iter().try_fold(1_u64, |n, axis| n.checked_mul(u64::from(*axis)));
         let count = product.unwrap_or(u64::MAX);
