@@ -203,25 +203,34 @@ impl Hold<'_> {
     ) -> Vec<T> {
         let mut elements = vec![T::default(); len];
         for (row, slot) in elements.chunks_mut(self.size).zip(slots) {
-            let low = registers.get(*slot);
-            let high = if scalar.words() == 2 { registers.get(slot + 1) } else { &[] };
-            for (element, lane) in row.iter_mut().zip(self.part.clone()) {
-                if self.active.has(lane) {
-                    *element = load(join([low[lane], high.get(lane).copied().unwrap_or(0)]));
+            let low = &registers.get(*slot)[self.part.clone()];
+            let on = &self.active.words()[self.offset()..];
+            if scalar.words() == 2 {
+                let high = &registers.get(slot + 1)[self.part.clone()];
+                for (((element, low), high), on) in row.iter_mut().zip(low).zip(high).zip(on) {
+                    *element = if *on != 0 { load(join([*low, *high])) } else { T::default() };
+                }
+            } else {
+                for ((element, low), on) in row.iter_mut().zip(low).zip(on) {
+                    *element = if *on != 0 { load(u64::from(*low)) } else { T::default() };
                 }
             }
         }
         elements
     }
 
+    /// Where the subgroup is among those that run together.
+    fn offset(&self) -> usize {
+        self.part.start - self.active.lanes().start
+    }
+
     fn scatter(&self, registers: &mut Registers, matrix: &Matrix, elements: &[u64]) {
         for (row, slot) in elements.chunks(self.size).zip(&matrix.dst) {
-            for (element, lane) in row.iter().zip(self.part.clone()) {
-                let [low, high] = split(*element);
-                registers.get_mut(*slot)[lane] = low;
-                if matrix.to.words() == 2 {
-                    registers.get_mut(slot + 1)[lane] = high;
-                }
+            let low = &mut registers.get_mut(*slot)[self.part.clone()];
+            low.iter_mut().zip(row).for_each(|(word, element)| *word = split(*element)[0]);
+            if matrix.to.words() == 2 {
+                let high = &mut registers.get_mut(slot + 1)[self.part.clone()];
+                high.iter_mut().zip(row).for_each(|(word, element)| *word = split(*element)[1]);
             }
         }
     }
