@@ -45,7 +45,7 @@ pub(super) fn run(
             Some((me & !(cluster - 1)) + ((me + delta) & (cluster - 1)))
         }),
         Op::GroupNonUniformQuadBroadcast => {
-            reads.each(inactive_read, |me, index| (index < QUAD).then_some(me - me % QUAD + index))
+            reads.each(inactive_read, |me, index| (index < QUAD).then_some(me - me % QUAD + index));
         }
         // Horizontal, vertical and diagonal are 0, 1 and 2.
         Op::GroupNonUniformQuadSwap => reads.each(inactive_read, |me, direction| {

@@ -158,7 +158,7 @@ fn floats_in_the_order_of_their_invocations() {
     ] {
         for scalar in FLOATS {
             for (at, mut scene) in Scene::all(3).into_iter().enumerate() {
-                let oddities = if at / KINDS.len() % 2 == 0 { 0.0 } else { 0.2 };
+                let oddities = [0.0, 0.2][at / KINDS.len() % 2];
                 scene.fill_values(scalar, |stream| {
                     let odd = [f64::NAN, f64::INFINITY, -0.0, 0.0, -f64::INFINITY];
                     let value = if stream.unit() < oddities {

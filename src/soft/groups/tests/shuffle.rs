@@ -8,11 +8,13 @@ fn wanted(op: Op, me: i64, operand: i64, cluster: i64) -> i64 {
         Op::GroupNonUniformShuffleDown => me + operand,
         Op::GroupNonUniformRotateKHR => ((me + operand) & (cluster - 1)) + (me & !(cluster - 1)),
         Op::GroupNonUniformQuadBroadcast => me / 4 * 4 + operand,
-        Op::GroupNonUniformQuadSwap => match operand {
-            0 => [1, 0, 3, 2][me.cast_unsigned() as usize % 4] + me / 4 * 4,
-            1 => [2, 3, 0, 1][me.cast_unsigned() as usize % 4] + me / 4 * 4,
-            _ => [3, 2, 1, 0][me.cast_unsigned() as usize % 4] + me / 4 * 4,
-        },
+        Op::GroupNonUniformQuadSwap => {
+            // Rows are directions, columns the four of a quad.
+            const PARTNERS: [[i64; 4]; 3] = [[1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]];
+            let [direction, corner] =
+                [operand, me % 4].map(|at| usize::try_from(at).expect("small"));
+            me - me % 4 + PARTNERS[direction][corner]
+        }
         _ => operand,
     }
 }
