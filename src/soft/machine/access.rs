@@ -240,6 +240,7 @@ impl Workgroup {
             self.watch(world, active, at, |observer, moment| observer.store(moment, access, reach));
             self.scratch = scratch;
         }
+        world.changes += 1;
         let low = self.registers.get(access.value);
         let wide = access.scalar.words() == 2;
         let high = wide.then(|| self.registers.get(access.value + 1));

@@ -12,8 +12,11 @@ use crate::soft::program::{
 use crate::soft::registers::{Active, Registers};
 
 use super::World;
-use super::part::{Fuel, Part, State};
+use super::part::{Fuel, Part, State, Suspect};
 use super::workgroup::Workgroup;
+
+/// States that are looked at before a part is given the benefit of the doubt.
+const LIMIT_VISITS: u32 = 1 << 14;
 
 impl Workgroup {
     /// Runs a part until it is done, in front of a barrier, or out of its slice.
@@ -46,9 +49,17 @@ impl Workgroup {
                         part.state = State::Done;
                         return Ok(());
                     };
+                    if part.suspect.is_some() && self.comes_back(world, part, rank) {
+                        return Ok(());
+                    }
                     let block = world.by_rank[rank as usize];
                     let cost = program.blocks[block as usize].instrs.len() as u64 + 1;
                     if !fuel.take(cost) {
+                        // Nothing changed since the slice before: it may go round in a circle.
+                        if part.quiet_since == Some(world.changes) {
+                            part.suspect = Some(Suspect::default());
+                        }
+                        part.quiet_since = Some(world.changes);
                         return Ok(());
                     }
                     part.take();
@@ -59,6 +70,28 @@ impl Workgroup {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether a part that is under suspicion is where it was, with all that it held, while memory
+    /// was what it is.
+    fn comes_back(&self, world: &World<'_>, part: &mut Part, rank: u32) -> bool {
+        let Some(mut suspect) = part.suspect else { return false };
+        let is_same_time = suspect.changes == world.changes && suspect.visits > 0;
+        if is_same_time && suspect.rank != rank {
+            return false;
+        }
+        let state = self.registers.digest(part.active.lanes()) ^ part.digest();
+        let is_back = is_same_time && suspect.state == state;
+        if suspect.visits > LIMIT_VISITS {
+            part.suspect = None;
+            return false;
+        }
+        suspect.visits += 1;
+        if !is_same_time || suspect.visits.is_power_of_two() {
+            suspect = Suspect { rank, state, changes: world.changes, ..suspect };
+        }
+        part.suspect = Some(Suspect { is_looping: is_back, ..suspect });
+        is_back
     }
 
     /// Runs a block from an instruction on; false where it stopped in front of a barrier.
@@ -113,6 +146,9 @@ impl Workgroup {
                 });
                 let [mut taken, mut left] = std::mem::take(&mut self.bits);
                 split(self.registers.get(*condition), &part.active, &mut taken, &mut left);
+                if taken.iter().any(|word| *word != 0) && left.iter().any(|word| *word != 0) {
+                    part.active.iter().for_each(|lane| self.parted[lane] = code.end_place);
+                }
                 part.arrive(world.ranks[*yes as usize], &taken);
                 part.arrive(world.ranks[*no as usize], &left);
                 self.bits = [taken, left];

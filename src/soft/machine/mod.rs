@@ -62,6 +62,8 @@ pub(crate) struct World<'a> {
     pub(crate) findings: &'a mut Findings,
     pub(crate) follows_values: bool,
     pub(crate) lane_instructions: u64,
+    /// Goes up whenever memory may have changed.
+    pub(crate) changes: u64,
     /// Executions of every block and lanes in them, for costs by line.
     pub(crate) profile: Option<Vec<u64>>,
 }
@@ -113,6 +115,7 @@ pub(crate) fn run(
         findings,
         follows_values,
         lane_instructions: 0,
+        changes: 0,
         profile: profile.take(),
     };
     let ended = all(&mut world, here);
@@ -152,6 +155,7 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
             return Ok(());
         }
         let mut is_stuck = true;
+        let before = world.changes;
         let mut at = 0;
         while at < waiting.len() {
             let (group, fuel) = &mut waiting[at];
@@ -162,12 +166,12 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
                     is_stuck = false;
                 }
                 Ended::Stalled => {
-                    is_stuck &= fuel.is_empty();
+                    is_stuck &= fuel.is_empty() || group.is_looping();
                     at += 1;
                 }
             }
         }
-        if is_stuck {
+        if is_stuck && world.changes == before {
             let (group, fuel) = &waiting[0];
             return Err(hang(world, group.loops_at(world), fuel.used()));
         }

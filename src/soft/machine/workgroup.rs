@@ -29,6 +29,8 @@ pub(crate) struct Workgroup {
     pub(crate) bits: [Vec<u64>; 2],
     /// The place that was executed last, for a hang.
     pub(crate) last: PlaceId,
+    /// Where each invocation last parted from others that it ran with.
+    pub(crate) parted: Vec<PlaceId>,
     order: Vec<usize>,
     seat: usize,
 }
@@ -57,6 +59,7 @@ impl Workgroup {
             scratch: vec![0; width],
             bits: [vec![0; words], vec![0; words]],
             last: 0,
+            parted: vec![0; width],
             order: (0..count).collect(),
             seat,
         }
@@ -78,6 +81,7 @@ impl Workgroup {
             let (start, len) = (variable.offset as usize, variable.bytes as usize);
             self.shared[start..start + len].fill(0);
         }
+        self.parted.fill(0);
         let first = world.ranks.first().copied().unwrap_or(0);
         for part in &mut self.parts {
             part.start(first);
@@ -89,6 +93,11 @@ impl Workgroup {
         }
         let program = world.program;
         world.observers.each(|observer| observer.workgroup(program, &here));
+    }
+
+    /// Whether nothing but a change of memory can get it on.
+    pub(super) fn is_looping(&self) -> bool {
+        self.parts.iter().all(|part| part.state != State::Running || part.is_looping())
     }
 
     /// Runs until all parts are done or the slices are used up.
@@ -164,17 +173,17 @@ impl Workgroup {
     fn missing(&self, world: &mut World<'_>, at: PlaceId, arrived: &Active) {
         let Some(lane) = (0..self.here.width).find(|lane| !arrived.has(*lane)) else { return };
         let count = self.here.width - arrived.count();
-        let rank = self.parts.iter().find_map(|part| part.where_is(lane));
-        let block = rank.and_then(|rank| world.by_rank.get(rank as usize));
-        let other = block.map(|block| {
-            let block = &world.program.blocks[*block as usize];
-            let at = block.instrs.iter().map(|instr| instr.at).find(|at| *at != 0);
-            let at = at.unwrap_or(block.end_place);
+        let is_waiting = self.parts.iter().any(|part| part.where_is(lane).is_some());
+        let (what, why) = match is_waiting {
+            true => ("goes another way", "is elsewhere"),
+            false => ("ends, or goes another way", "has ended"),
+        };
+        let parted = self.parted[lane];
+        let other = (parted != 0).then(|| {
             let invocation = Some((self.here.workgroup, lane));
-            describe(world.program, Party { what: "waits elsewhere", at, invocation })
+            describe(world.program, Party { what, at: parted, invocation })
         });
         let width = self.here.width;
-        let why = if other.is_some() { "is elsewhere" } else { "has ended" };
         let party = Party {
             what: "waits at a barrier",
             at,
