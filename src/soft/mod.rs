@@ -12,3 +12,4 @@ mod observer;
 mod program;
 mod registers;
 mod scalar;
+mod watch;
