@@ -22,6 +22,5 @@ mod registers;
 mod scalar;
 mod watch;
 mod words;
-
 pub use device::{Soft, SoftOptions, Watching};
 pub use error::SoftError;

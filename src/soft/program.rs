@@ -209,6 +209,24 @@ pub(crate) struct Pure {
     pub(crate) arity: u8,
 }
 
+impl Pure {
+    /// Registers that an operand takes: a condition, an amount or an exponent may be narrower than
+    /// the others.
+    pub(crate) const fn operand_words(&self, operand: usize) -> u32 {
+        match (self.what, operand) {
+            (What::Core(Op::Select), 0)
+            | (
+                What::Core(Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic),
+                1,
+            )
+            | (What::Core(Op::BitFieldSExtract | Op::BitFieldUExtract), 1 | 2)
+            | (What::Core(Op::BitFieldInsert), 2 | 3)
+            | (What::Extended(Extended::Ldexp), 1) => 1,
+            _ => self.from.words(),
+        }
+    }
+}
+
 /// Says for a column where an operation has no defined result: 1 in `out` where it hasn't, and
 /// whether there is any. Only the invocations of the column that are active count, which the
 /// caller looks up.

@@ -9,7 +9,12 @@ use crate::soft::registers::Registers;
 use super::Request;
 
 /// Fills the registers of builtins for a workgroup.
-pub(super) fn fill(registers: &mut Registers, program: &Program, request: &Request<'_>, here: &Here) {
+pub(super) fn fill(
+    registers: &mut Registers,
+    program: &Program,
+    request: &Request<'_>,
+    here: &Here,
+) {
     let [x, y, _] = program.local_size;
     let size = request.subgroup_size.max(1);
     let width = u32::try_from(here.width).unwrap_or(u32::MAX);

@@ -338,7 +338,7 @@ fn compute(registers: &mut Registers, pure: &Pure, active: &Active) {
             };
             let column = |slot: Slot| &registers.get(slot)[lanes.clone()];
             let arity = usize::from(pure.arity);
-            let words = |at: usize| operand_words(pure, at);
+            let words = |at: usize| pure.operand_words(at);
             let empty: &[u32] = &[];
             let src = [0, 1, 2, 3].map(|at| match (at < arity, words(at)) {
                 (false, _) => [empty, empty],
@@ -354,24 +354,6 @@ fn compute(registers: &mut Registers, pure: &Pure, active: &Active) {
         }
     }
     registers.put(pure.dst, dst);
-}
-
-/// Words of an operand: a condition, an amount or an exponent is narrower than the others.
-pub(in crate::soft) fn operand_words(pure: &Pure, at: usize) -> u32 {
-    use rspirv::spirv::{GlslStd450Op as Extended, Op};
-
-    use crate::soft::program::What;
-    match (pure.what, at) {
-        (What::Core(Op::Select), 0)
-        | (
-            What::Core(Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic),
-            1,
-        )
-        | (What::Core(Op::BitFieldSExtract | Op::BitFieldUExtract), 1 | 2)
-        | (What::Core(Op::BitFieldInsert), 2 | 3)
-        | (What::Extended(Extended::Ldexp), 1) => 1,
-        _ => pure.from.words(),
-    }
 }
 
 fn copy(registers: &mut Registers, dst: Slot, src: Slot, inactive: Inactive, active: &Active) {
