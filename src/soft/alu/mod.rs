@@ -24,6 +24,7 @@ mod ints;
 mod lane;
 mod libm;
 mod pack;
+mod series;
 #[cfg(test)]
 mod tests;
 mod wide;
@@ -86,6 +87,7 @@ fn extended(op: Extended, from: Scalar, to: Scalar) -> Option<Kernel> {
     let ints = for_int!(from, T => ints::extended::<T>(op));
     ints.or_else(|| for_float!(from, T => extended::one::<T>(op)))
         .or_else(|| for_float!(from, T => extended::more::<T>(op)))
+        .or_else(|| for_float!(from, T => series::kernel::<T>(op)))
         .or_else(|| for_float!(from, T => libm::one::<T>(op)))
         .or_else(|| for_float!(from, T => libm::two::<T>(op)))
 }
