@@ -54,9 +54,9 @@ impl SoftOptions {
     }
 }
 
-/// Instructions that a workgroup may execute, each counted once for every invocation: a kernel that
-/// takes more of them is taken to be endless.
-const FUEL: u64 = 1 << 32;
+/// Instructions that a workgroup may execute, each for all invocations that run together: a kernel
+/// that takes more of them, which is seconds, is taken to be endless.
+const FUEL: u64 = 1 << 27;
 
 /// The SPIR-V interpreter as a device. A recording is executed when it is submitted.
 pub struct Soft {
@@ -308,7 +308,7 @@ impl Device for Soft {
         }
         rules::check_kernel(kernel, &self.info)?;
         let subgroup_size = kernel.subgroup_size.unwrap_or(self.info.limits.subgroup_size);
-        let program = lower::lower(kernel, subgroup_size)
+        let program = lower::lower(kernel, lower::Source::Debug, subgroup_size)
             .map_err(|error| self.refused(&kernel.name, error))?;
         let mut bindings = kernel.bindings.clone();
         bindings.sort_unstable();

@@ -5,9 +5,11 @@
 //! schedule; observers look at what it does and tell what no driver tells.
 
 mod alu;
+mod atomics;
 mod device;
 mod error;
 mod findings;
+mod groups;
 mod limits;
 mod lower;
 mod machine;
@@ -18,6 +20,8 @@ mod observers;
 mod program;
 mod registers;
 mod scalar;
+mod watch;
+mod words;
 
 pub use device::{Soft, SoftOptions, Watching};
 pub use error::SoftError;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::device::Watching;
 use super::observer::{Observer, Transfer};
+use super::watch::race::Races;
 
 /// The observers of a device, each told of everything.
 #[derive(Default)]
@@ -13,7 +14,14 @@ impl Observers {
     pub(super) fn watching(watch: Watching) -> Self {
         match watch {
             // The machine itself looks for accesses outside of memory.
-            Watching::Nothing | Watching::Bounds | Watching::Everything => Self::default(),
+            Watching::Nothing | Watching::Bounds => Self::default(),
+            Watching::Everything => Self(vec![Box::new(Races::new())]),
+        }
+    }
+
+    pub(crate) fn each(&mut self, mut tell: impl FnMut(&mut dyn Observer)) {
+        for observer in &mut self.0 {
+            tell(observer.as_mut());
         }
     }
 

@@ -80,6 +80,8 @@ pub(crate) struct SharedVariable {
     pub(crate) name: String,
     pub(crate) offset: u32,
     pub(crate) bytes: u32,
+    /// Has an initialiser, which can only be zero.
+    pub(crate) is_zeroed: bool,
 }
 
 #[derive(Debug)]
@@ -174,8 +176,12 @@ pub(crate) enum Inactive {
     Clobber,
 }
 
-/// An address that no memory has.
+/// An address that no memory has. What reaches for it is told of.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
+
+/// The address of the padding of a cooperative matrix: nobody means to reach it, so it reads 0 and
+/// keeps nothing.
+pub(crate) const NOWHERE: u32 = u32::MAX - 1;
 
 /// The identity of a pure operation, for observers and other domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -199,14 +205,14 @@ pub(crate) struct Pure {
     /// Finds operands for which the result is undefined.
     pub(crate) guard: Option<Guard>,
     pub(crate) dst: Slot,
-    pub(crate) src: [Slot; 3],
+    pub(crate) src: [Slot; 4],
     pub(crate) arity: u8,
 }
 
 /// Says for a column where an operation has no defined result: 1 in `out` where it hasn't, and
 /// whether there is any. Only the invocations of the column that are active count, which the
 /// caller looks up.
-pub(crate) type Guard = fn(out: &mut [u32], src: [[&[u32]; 2]; 3]) -> bool;
+pub(crate) type Guard = fn(out: &mut [u32], src: [[&[u32]; 2]; 4]) -> bool;
 
 /// How a pure operation is computed for a column. Slices have one length.
 #[derive(Clone, Copy, Debug)]
@@ -214,6 +220,7 @@ pub(crate) enum Kernel {
     One(fn(&mut [u32], &[u32])),
     Two(fn(&mut [u32], &[u32], &[u32])),
     Three(fn(&mut [u32], &[u32], &[u32], &[u32])),
+    Four(fn(&mut [u32], [&[u32]; 4])),
     /// Something in it takes two words.
     Wide(fn(Wide<'_>)),
 }
@@ -221,7 +228,7 @@ pub(crate) enum Kernel {
 /// Operands of which some take two words; a word that isn't there is an empty slice.
 pub(crate) struct Wide<'a> {
     pub(crate) out: [&'a mut [u32]; 2],
-    pub(crate) src: [[&'a [u32]; 2]; 3],
+    pub(crate) src: [[&'a [u32]; 2]; 4],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -233,6 +240,8 @@ pub(crate) struct Index {
     pub(crate) wide: bool,
     pub(crate) stride: u32,
     pub(crate) limit: u32,
+    /// What an index beyond the limit becomes: [`OUTSIDE`], or [`NOWHERE`].
+    pub(crate) beyond: u32,
 }
 
 /// Which memory.

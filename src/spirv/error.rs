@@ -30,11 +30,11 @@ pub enum SpirvError {
 }
 
 impl SpirvError {
-    pub(super) fn malformed(reason: impl Into<String>) -> Self {
+    pub(crate) fn malformed(reason: impl Into<String>) -> Self {
         Self::Malformed { reason: reason.into() }
     }
 
-    pub(super) fn unsupported(reason: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(reason: impl Into<String>) -> Self {
         Self::Unsupported { reason: reason.into() }
     }
 }

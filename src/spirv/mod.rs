@@ -15,7 +15,7 @@ mod reflect;
 mod show;
 mod stores;
 mod types;
-mod uses;
+pub(crate) mod uses;
 
 pub use error::SpirvError;
 pub use interface::{

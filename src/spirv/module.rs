@@ -37,8 +37,8 @@ impl Consumer for Collector {
 /// The member of a type, or the id as a whole.
 type Target = (u32, Option<u32>);
 
-pub(super) struct Module {
-    pub(super) instructions: Vec<Instruction>,
+pub(crate) struct Module {
+    pub(crate) instructions: Vec<Instruction>,
     definitions: HashMap<u32, usize>,
     names: HashMap<Target, String>,
     /// Every decoration with its first literal, 0 where it has none.
@@ -46,7 +46,7 @@ pub(super) struct Module {
 }
 
 impl Module {
-    pub(super) fn new(words: &[u32]) -> Result<Self, SpirvError> {
+    pub(crate) fn new(words: &[u32]) -> Result<Self, SpirvError> {
         check_words(words)?;
         let mut collector = Collector::default();
         parse_words(words, &mut collector)
@@ -98,28 +98,28 @@ impl Module {
         Ok(())
     }
 
-    pub(super) fn definition(&self, id: u32) -> Result<&Instruction, SpirvError> {
+    pub(crate) fn definition(&self, id: u32) -> Result<&Instruction, SpirvError> {
         let index = self.definitions.get(&id);
         index
             .and_then(|index| self.instructions.get(*index))
             .ok_or_else(|| SpirvError::malformed(format!("id {id} is not defined")))
     }
 
-    pub(super) fn name(&self, id: u32) -> &str {
+    pub(crate) fn name(&self, id: u32) -> &str {
         self.names.get(&(id, None)).map_or("", String::as_str)
     }
 
-    pub(super) fn member_name(&self, id: u32, member: u32) -> &str {
+    pub(crate) fn member_name(&self, id: u32, member: u32) -> &str {
         let name = self.names.get(&(id, Some(member)));
         name.map_or("", String::as_str)
     }
 
     /// The decoration's first literal, 0 where it has none; none where it isn't there.
-    pub(super) fn decoration(&self, id: u32, decoration: Decoration) -> Option<u32> {
+    pub(crate) fn decoration(&self, id: u32, decoration: Decoration) -> Option<u32> {
         self.decorated((id, None), decoration)
     }
 
-    pub(super) fn member_decoration(
+    pub(crate) fn member_decoration(
         &self,
         id: u32,
         member: u32,
@@ -186,7 +186,7 @@ fn check_functions(instructions: &[Instruction]) -> Result<(), SpirvError> {
 }
 
 /// The operand as an id.
-pub(super) fn id(instruction: &Instruction, index: usize) -> Result<u32, SpirvError> {
+pub(crate) fn id(instruction: &Instruction, index: usize) -> Result<u32, SpirvError> {
     match instruction.operands.get(index) {
         Some(Operand::IdRef(id)) => Ok(*id),
         _ => Err(malformed(instruction, index)),
@@ -194,7 +194,7 @@ pub(super) fn id(instruction: &Instruction, index: usize) -> Result<u32, SpirvEr
 }
 
 /// The operand as a number of at most 32 bits.
-pub(super) fn number(instruction: &Instruction, index: usize) -> Result<u32, SpirvError> {
+pub(crate) fn number(instruction: &Instruction, index: usize) -> Result<u32, SpirvError> {
     match instruction.operands.get(index) {
         Some(Operand::LiteralBit32(value)) => Ok(*value),
         _ => Err(malformed(instruction, index)),
@@ -202,20 +202,20 @@ pub(super) fn number(instruction: &Instruction, index: usize) -> Result<u32, Spi
 }
 
 /// The id of what an instruction defines.
-pub(super) fn result(instruction: &Instruction) -> Result<u32, SpirvError> {
+pub(crate) fn result(instruction: &Instruction) -> Result<u32, SpirvError> {
     let name = instruction.class.opname;
     let missing = || SpirvError::malformed(format!("Op{name} without a result"));
     instruction.result_id.ok_or_else(missing)
 }
 
 /// The id of an instruction's type.
-pub(super) fn result_type(instruction: &Instruction) -> Result<u32, SpirvError> {
+pub(crate) fn result_type(instruction: &Instruction) -> Result<u32, SpirvError> {
     let name = instruction.class.opname;
     let missing = || SpirvError::malformed(format!("Op{name} without a type"));
     instruction.result_type.ok_or_else(missing)
 }
 
-pub(super) fn malformed(instruction: &Instruction, index: usize) -> SpirvError {
+pub(crate) fn malformed(instruction: &Instruction, index: usize) -> SpirvError {
     let name = instruction.class.opname;
     SpirvError::malformed(format!("Op{name}: operand {index} is missing or of another kind"))
 }

@@ -49,7 +49,7 @@ pub(super) fn uses(module: &Module) -> Uses {
     uses
 }
 
-pub(super) fn is_atomic(opcode: Op) -> bool {
+pub(crate) fn is_atomic(opcode: Op) -> bool {
     matches!(
         opcode,
         Op::AtomicLoad
@@ -71,5 +71,7 @@ pub(super) fn is_atomic(opcode: Op) -> bool {
             | Op::AtomicFAddEXT
             | Op::AtomicFMinEXT
             | Op::AtomicFMaxEXT
+            | Op::AtomicFlagTestAndSet
+            | Op::AtomicFlagClear
     )
 }

@@ -1,0 +1,72 @@
+//! Which values are used outside the loop that defines them.
+//!
+//! Invocations leave a loop at different turns. Registers of inactive invocations are overwritten
+//! freely, so what one took out of the loop must be kept apart from the turns that others go on
+//! with.
+
+use std::collections::{HashMap, HashSet};
+
+use rspirv::dr::{Instruction, Operand};
+use rspirv::spirv::Op;
+
+use super::function::Blocks;
+
+/// Ids of a function that are used outside of a loop in which they are defined.
+pub(super) fn escaping(instructions: &[Instruction], blocks: &Blocks) -> HashSet<u32> {
+    let loops = loops(blocks);
+    let mut defined: HashMap<u32, usize> = HashMap::new();
+    for (at, block) in blocks.list.iter().enumerate() {
+        for instruction in &instructions[block.range.clone()] {
+            if let Some(id) = instruction.result_id {
+                defined.insert(id, at);
+            }
+        }
+    }
+    let leaves = |id: u32, used: usize| {
+        let Some(home) = defined.get(&id) else { return false };
+        loops[*home].iter().any(|header| !loops[used].contains(header))
+    };
+    let mut found = HashSet::new();
+    for (at, block) in blocks.list.iter().enumerate() {
+        for instruction in &instructions[block.range.clone()] {
+            if instruction.class.opcode == Op::Phi {
+                // A phi reads at the end of the block that it comes from.
+                for pair in instruction.operands.chunks(2) {
+                    if let [Operand::IdRef(id), Operand::IdRef(from)] = pair
+                        && let Some(from) = blocks.by_label.get(from)
+                        && leaves(*id, *from)
+                    {
+                        found.insert(*id);
+                    }
+                }
+                continue;
+            }
+            for operand in &instruction.operands {
+                if let Some(id) = operand.id_ref_any()
+                    && leaves(id, at)
+                {
+                    found.insert(id);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// For every block the headers of the loops that it lies in.
+fn loops(blocks: &Blocks) -> Vec<HashSet<usize>> {
+    let mut inside = vec![HashSet::new(); blocks.list.len()];
+    for (header, block) in blocks.list.iter().enumerate() {
+        let (Some(merge), true) = (block.merge, block.next.is_some()) else { continue };
+        let merge = blocks.by_label.get(&merge).copied();
+        let mut pending = vec![header];
+        while let Some(at) = pending.pop() {
+            if Some(at) == merge || !inside[at].insert(header) {
+                continue;
+            }
+            let targets = blocks.list[at].targets.iter();
+            pending.extend(targets.filter_map(|label| blocks.by_label.get(label)));
+        }
+    }
+    inside
+}

@@ -1,0 +1,427 @@
+//! Loads and stores: addresses are held against what is bound before anything is touched.
+
+use crate::device::Hazard;
+use crate::soft::findings::{Party, Spot};
+use crate::soft::memory::View;
+use crate::soft::observer::{Reach, Target};
+use crate::soft::program::{Access, NOWHERE, OUTSIDE, PlaceId, Program, Region, Slot};
+use crate::soft::registers::Active;
+use crate::soft::scalar::Scalar;
+
+use super::World;
+use super::workgroup::Workgroup;
+
+/// What an access may touch.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) target: Target,
+    pub(super) variable: Option<u32>,
+    pub(super) start: u32,
+    pub(super) len: u32,
+}
+
+/// Reads or writes, for messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Read,
+    Write,
+}
+
+impl Workgroup {
+    pub(super) fn bounds(&self, world: &World<'_>, region: Region) -> Bounds {
+        let whole = |target, len: usize| Bounds {
+            target,
+            variable: None,
+            start: 0,
+            len: u32::try_from(len).unwrap_or(u32::MAX),
+        };
+        match region {
+            Region::Buffer(index) => {
+                let view = world.request.views.get(index as usize).copied();
+                let view = view.unwrap_or(View { buffer: usize::MAX, start: 0, len: 0 });
+                Bounds {
+                    target: Target::Buffer(view.buffer),
+                    variable: Some(index),
+                    start: view.start,
+                    len: view.len,
+                }
+            }
+            Region::Shared => whole(Target::Shared, self.shared.len()),
+            Region::Push => whole(Target::Push, world.request.push.len()),
+            Region::Physical => whole(Target::Buffer(usize::MAX), 0),
+        }
+    }
+
+    /// Fills the scratch column with the address of every invocation, and tells of those outside.
+    pub(super) fn resolve(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        at: PlaceId,
+        access: &Access,
+        bounds: Bounds,
+        way: Way,
+    ) {
+        let lanes = active.lanes();
+        let scratch = &mut self.scratch[lanes.clone()];
+        let size = access.scalar.bytes();
+        // The last offset at which the whole component still lies inside.
+        let last = bounds.len.checked_sub(size).and_then(|last| last.checked_sub(access.base));
+        let is_wrong = match (access.offset, last) {
+            (_, None) => {
+                scratch.fill(OUTSIDE);
+                true
+            }
+            (None, Some(_)) => {
+                scratch.fill(bounds.start + access.base);
+                false
+            }
+            (Some(offset), Some(last)) => {
+                let first = bounds.start + access.base;
+                let offsets = &self.registers.get(offset)[lanes.clone()];
+                let mut wrong = 0;
+                for ((to, offset), mask) in scratch.iter_mut().zip(offsets).zip(active.words()) {
+                    let inside = *offset <= last;
+                    *to = if inside { first.wrapping_add(*offset) } else { OUTSIDE };
+                    wrong |= if inside { 0 } else { *mask };
+                }
+                wrong != 0
+            }
+        };
+        if is_wrong {
+            self.outside(world, active, at, access, bounds, way);
+        }
+    }
+
+    /// Tells of the active invocations whose address lies outside.
+    fn outside(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        at: PlaceId,
+        access: &Access,
+        bounds: Bounds,
+        way: Way,
+    ) {
+        let program = world.program;
+        let offset_of = |lane: usize| match access.offset {
+            Some(offset) => self.registers.get(offset)[lane],
+            None => 0,
+        };
+        for lane in active.iter().filter(|lane| self.scratch[*lane] == OUTSIDE) {
+            let offset = offset_of(lane);
+            if offset == NOWHERE {
+                continue;
+            }
+            let (hazard, what) = match way {
+                Way::Read => (Hazard::OobRead, "reads"),
+                Way::Write => (Hazard::OobWrite, "writes"),
+            };
+            let invocation = Some((self.here.workgroup, lane));
+            let offset = (offset != OUTSIDE).then(|| u64::from(offset) + u64::from(access.base));
+            let memory = name(program, bounds, offset.unwrap_or(u64::from(access.base)));
+            let spot = Spot { memory: memory.clone(), offset_bytes: offset.unwrap_or(0) };
+            let workgroup = self.here.workgroup;
+            let party = Party { what, at, invocation };
+            world.findings.report(program, hazard, party, None, Some(spot), || {
+                let size = access.scalar.bytes();
+                let where_to = match offset {
+                    Some(offset) => {
+                        format!(
+                            "{size} bytes at byte {offset} of `{memory}`, which has {}",
+                            bounds.len
+                        )
+                    }
+                    None => format!("`{memory}` by an index that its array doesn't have"),
+                };
+                format!("{what} {where_to} (invocation {lane} of workgroup {workgroup:?})")
+            });
+        }
+    }
+
+    pub(super) fn load(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        at: PlaceId,
+        access: &Access,
+    ) {
+        if access.region == Region::Physical {
+            self.by_buffer(world, active, access, |group, world, active, access, bounds| {
+                group.load_from(world, active, at, access, bounds);
+            });
+            return;
+        }
+        let bounds = self.bounds(world, access.region);
+        self.load_from(world, active, at, access, bounds);
+    }
+
+    fn load_from(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        at: PlaceId,
+        access: &Access,
+        bounds: Bounds,
+    ) {
+        self.resolve(world, active, at, access, bounds, Way::Read);
+        let lanes = active.lanes();
+        let bytes: &[u8] = match bounds.target {
+            Target::Buffer(index) => bytes_of(world, index),
+            Target::Shared => &self.shared,
+            Target::Push => world.request.push,
+        };
+        let addresses = &self.scratch[lanes.clone()];
+        let mut low = self.registers.take(access.value);
+        let out = &mut low[lanes.clone()];
+        // A part of a workgroup that is bound to another buffer keeps what it has.
+        let is_all = access.region != Region::Physical;
+        let masks = active.words();
+        match access.scalar {
+            Scalar::I64 | Scalar::F64 => {
+                let mut high = self.registers.take(access.value + 1);
+                let high_out = &mut high[lanes];
+                for (((low, high), at), mask) in
+                    out.iter_mut().zip(high_out).zip(addresses).zip(masks)
+                {
+                    if is_all || *mask != 0 {
+                        *low = word(bytes, *at);
+                        *high = at.checked_add(4).map_or(0, |at| word(bytes, at));
+                    }
+                }
+                self.registers.put(access.value + 1, high);
+            }
+            Scalar::I8 => gather(out, addresses, masks, is_all, |at| {
+                bytes.get(at as usize).map_or(0, |byte| u32::from(*byte))
+            }),
+            Scalar::I16 | Scalar::F16 | Scalar::Bf16 => {
+                gather(out, addresses, masks, is_all, |at| half(bytes, at));
+            }
+            _ => gather(out, addresses, masks, is_all, |at| word(bytes, at)),
+        }
+        self.registers.put(access.value, low);
+        if !world.observers.0.is_empty() {
+            let scratch = std::mem::take(&mut self.scratch);
+            let reach = reach(&scratch, bounds);
+            self.watch(world, active, at, |observer, moment| observer.load(moment, access, reach));
+            self.scratch = scratch;
+        }
+    }
+
+    pub(super) fn store(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        at: PlaceId,
+        access: &Access,
+    ) {
+        if access.region == Region::Physical {
+            self.by_buffer(world, active, access, |group, world, active, access, bounds| {
+                group.store_to(world, active, at, access, bounds);
+            });
+            return;
+        }
+        let bounds = self.bounds(world, access.region);
+        self.store_to(world, active, at, access, bounds);
+    }
+
+    fn store_to(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        at: PlaceId,
+        access: &Access,
+        bounds: Bounds,
+    ) {
+        self.resolve(world, active, at, access, bounds, Way::Write);
+        if !world.observers.0.is_empty() {
+            let scratch = std::mem::take(&mut self.scratch);
+            let reach = reach(&scratch, bounds);
+            self.watch(world, active, at, |observer, moment| observer.store(moment, access, reach));
+            self.scratch = scratch;
+        }
+        let low = self.registers.get(access.value);
+        let wide = access.scalar.words() == 2;
+        let high = wide.then(|| self.registers.get(access.value + 1));
+        let bytes: &mut [u8] = match bounds.target {
+            Target::Buffer(index) => bytes_of_mut(world, index),
+            Target::Shared => &mut self.shared,
+            Target::Push => &mut [],
+        };
+        let size = access.scalar.bytes() as usize;
+        for lane in active.iter() {
+            let at = self.scratch[lane] as usize;
+            let Some(to) = bytes.get_mut(at..at.saturating_add(size)) else { continue };
+            match high {
+                None => to.copy_from_slice(&low[lane].to_le_bytes()[..size]),
+                Some(high) => {
+                    to[..4].copy_from_slice(&low[lane].to_le_bytes());
+                    to[4..].copy_from_slice(&high[lane].to_le_bytes());
+                }
+            }
+        }
+    }
+
+    /// Physical addresses: the high word is one more than a buffer's number. Those that go to one
+    /// buffer are handled together.
+    pub(super) fn by_buffer(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        access: &Access,
+        mut each: impl FnMut(&mut Self, &mut World<'_>, &Active, &Access, Bounds),
+    ) {
+        let Some(offset) = access.offset else { return };
+        let mut left: Vec<usize> = active.iter().collect();
+        while let Some(first) = left.first().copied() {
+            let high = self.registers.get(offset + 1);
+            let own = high[first];
+            let (same, others): (Vec<usize>, Vec<usize>) =
+                left.iter().partition(|lane| high[**lane] == own);
+            let mut bits = vec![0_u64; active.bits().len()];
+            same.iter().for_each(|lane| bits[lane / 64] |= 1 << (lane % 64));
+            let some = Active::new(active.lanes(), &bits, self.here.width);
+            let index = own.checked_sub(1).map_or(usize::MAX, |index| index as usize);
+            let len = u32::try_from(bytes_of(world, index).len()).unwrap_or(u32::MAX);
+            let bounds = Bounds { target: Target::Buffer(index), variable: None, start: 0, len };
+            each(self, world, &some, access, bounds);
+            left = others;
+        }
+    }
+
+    /// Reads a variable by an index that is known only now.
+    pub(super) fn load_indexed(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        at: PlaceId,
+        (dst, base, offset): (Slot, Slot, Slot),
+    ) {
+        let mut out = self.registers.take(dst);
+        let offsets = self.registers.get(offset);
+        let mut wrong = None;
+        for lane in active.iter() {
+            out[lane] = match offsets[lane] {
+                OUTSIDE | NOWHERE => {
+                    wrong.get_or_insert(lane);
+                    0
+                }
+                offset => self.registers.get(base + offset)[lane],
+            };
+        }
+        self.registers.put(dst, out);
+        if let Some(lane) = wrong {
+            self.outside_variable(world, at, lane, Way::Read);
+        }
+        self.follow(world, active, at, |observer, moment| {
+            observer.load_indexed(moment, dst, base, offset);
+        });
+    }
+
+    pub(super) fn store_indexed(
+        &mut self,
+        world: &mut World<'_>,
+        active: &Active,
+        at: PlaceId,
+        (base, offset, src): (Slot, Slot, Slot),
+    ) {
+        self.follow(world, active, at, |observer, moment| {
+            observer.store_indexed(moment, base, offset, src);
+        });
+        let mut wrong = None;
+        for lane in active.iter() {
+            match self.registers.get(offset)[lane] {
+                OUTSIDE | NOWHERE => {
+                    wrong.get_or_insert(lane);
+                }
+                offset => {
+                    let value = self.registers.get(src)[lane];
+                    self.registers.get_mut(base + offset)[lane] = value;
+                }
+            }
+        }
+        if let Some(lane) = wrong {
+            self.outside_variable(world, at, lane, Way::Write);
+        }
+    }
+
+    fn outside_variable(&self, world: &mut World<'_>, at: PlaceId, lane: usize, way: Way) {
+        let (hazard, what) = match way {
+            Way::Read => (Hazard::OobRead, "reads"),
+            Way::Write => (Hazard::OobWrite, "writes"),
+        };
+        let workgroup = self.here.workgroup;
+        let party = Party { what, at, invocation: Some((workgroup, lane)) };
+        world.findings.report(world.program, hazard, party, None, None, || {
+            format!(
+                "{what} an array of its own by an index that it doesn't have (invocation {lane} of \
+                 workgroup {workgroup:?})"
+            )
+        });
+    }
+}
+
+pub(super) fn reach(scratch: &[u32], bounds: Bounds) -> Reach<'_> {
+    let (target, variable) = (bounds.target, bounds.variable);
+    Reach { target, variable, bytes_at: scratch, origin: bounds.start }
+}
+
+/// What the memory at hand is called.
+pub(super) fn name(program: &Program, bounds: Bounds, offset: u64) -> String {
+    match (bounds.target, bounds.variable) {
+        (_, Some(index)) => {
+            program.buffers.get(index as usize).map_or_else(String::new, |b| b.name.clone())
+        }
+        (Target::Shared, _) => {
+            let inside = |v: &&crate::soft::program::SharedVariable| {
+                (u64::from(v.offset)..u64::from(v.offset) + u64::from(v.bytes)).contains(&offset)
+            };
+            let variable = program.shared.iter().find(inside).or(program.shared.last());
+            variable.map_or_else(|| "shared memory".to_owned(), |v| v.name.clone())
+        }
+        (Target::Push, _) => "push constants".to_owned(),
+        _ => "a physical address".to_owned(),
+    }
+}
+
+fn bytes_of<'a>(world: &'a World<'_>, index: usize) -> &'a [u8] {
+    let buffer = world.memory.buffers.get(index).and_then(Option::as_ref);
+    buffer.map_or(&[], |buffer| &buffer.bytes)
+}
+
+pub(super) fn bytes_of_mut<'a>(world: &'a mut World<'_>, index: usize) -> &'a mut [u8] {
+    let buffer = world.memory.buffers.get_mut(index).and_then(Option::as_mut);
+    buffer.map_or(&mut [], |buffer| &mut buffer.bytes)
+}
+
+fn gather(
+    out: &mut [u32],
+    addresses: &[u32],
+    masks: &[u32],
+    is_all: bool,
+    read: impl Fn(u32) -> u32,
+) {
+    for ((out, at), mask) in out.iter_mut().zip(addresses).zip(masks) {
+        if is_all || *mask != 0 {
+            *out = read(*at);
+        }
+    }
+}
+
+#[inline]
+fn word(bytes: &[u8], at: u32) -> u32 {
+    let at = at as usize;
+    match bytes.get(at..at.wrapping_add(4)) {
+        Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]),
+        _ => 0,
+    }
+}
+
+#[inline]
+fn half(bytes: &[u8], at: u32) -> u32 {
+    let at = at as usize;
+    match bytes.get(at..at.wrapping_add(2)) {
+        Some(&[a, b]) => u32::from(u16::from_le_bytes([a, b])),
+        _ => 0,
+    }
+}

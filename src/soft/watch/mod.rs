@@ -1,0 +1,3 @@
+//! Observers that look for faults.
+
+pub(crate) mod race;
