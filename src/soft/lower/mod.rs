@@ -37,7 +37,7 @@ pub(super) use order::{mix, order};
 
 /// Which of a kernel's two modules is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Source {
+pub(crate) enum Source {
     /// The one with names and lines, in which nothing was moved or merged.
     #[default]
     Debug,
