@@ -95,7 +95,7 @@ impl Findings {
         let sign = Sign::new(program, hazard, act.at)
             .with_other(other.as_ref().map(line))
             .with_memory(spot.as_ref().map(|spot| &spot.memory));
-        self.tell(program, sign, || Telling {
+        self.tell(program, sign, 1, || Telling {
             act: describe(program, act),
             other,
             spot,
@@ -103,11 +103,18 @@ impl Findings {
         });
     }
 
-    /// Tells of what `sign` stands for; `make` is only called the first time.
-    pub(crate) fn tell(&mut self, program: &Program, sign: Sign, make: impl FnOnce() -> Telling) {
+    /// Tells of what `sign` stands for, which happened in so many invocations; `make` is only
+    /// called the first time.
+    pub(crate) fn tell(
+        &mut self,
+        program: &Program,
+        sign: Sign,
+        times: u64,
+        make: impl FnOnce() -> Telling,
+    ) {
         if let Some(at) = self.seen.get(&sign) {
             if let Some(at) = at {
-                self.observations[*at].count += 1;
+                self.observations[*at].count += times;
             }
             return;
         }
@@ -131,7 +138,7 @@ impl Findings {
             other,
             memory: spot.as_ref().map(|spot| spot.memory.clone()),
             offset_bytes: spot.map(|spot| spot.offset_bytes),
-            count: 1,
+            count: times,
             allowed,
         });
     }

@@ -12,7 +12,7 @@ use crate::spirv::module::{id, malformed, number, result, result_type};
 
 use super::access::{Place, Pointer};
 use super::types::{Layout, Type};
-use super::{Lower, Value, own};
+use super::{Lower, Value, own, source_text};
 use crate::soft::error::SoftError;
 
 /// Shared memory beyond this is no device's.
@@ -304,30 +304,29 @@ impl Lower<'_> {
 
     /// The text of each file, where the module holds it.
     fn sources_of(&mut self) {
-        let mut open = None;
+        let mut whole: Vec<(String, String)> = Vec::new();
         for instruction in &self.module.instructions {
             let text = |at: usize| match instruction.operands.get(at) {
                 Some(Operand::LiteralString(text)) => Some(text.as_str()),
                 _ => None,
             };
-            match instruction.class.opcode {
-                Op::Source => {
-                    open = match instruction.operands.get(2) {
-                        Some(Operand::IdRef(string)) => Some(self.file(*string)),
-                        _ => None,
-                    };
-                    if let (Some(file), Some(text)) = (open, text(3)) {
-                        self.program.files[file as usize].text.push_str(text);
+            match (instruction.class.opcode, instruction.operands.get(2)) {
+                (Op::Source, Some(Operand::IdRef(string))) => {
+                    let file = self.file(*string) as usize;
+                    let name = self.program.files[file].name.clone();
+                    whole.push((name, text(3).unwrap_or_default().to_owned()));
+                }
+                (Op::SourceContinued, _) => {
+                    if let (Some((_, all)), Some(more)) = (whole.last_mut(), text(0)) {
+                        all.push_str(more);
                     }
                 }
-                Op::SourceContinued => {
-                    if let (Some(file), Some(text)) = (open, text(0)) {
-                        self.program.files[file as usize].text.push_str(text);
-                    }
-                }
-                Op::Function => return,
+                (Op::Function, _) => break,
                 _ => {}
             }
+        }
+        for (name, text) in &whole {
+            source_text::spread(name, text, &mut self.program.files);
         }
     }
 

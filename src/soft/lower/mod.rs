@@ -9,9 +9,11 @@ mod escape;
 mod extended;
 mod function;
 mod globals;
+mod guards;
 mod instruction;
 mod order;
 mod refuse;
+mod source_text;
 mod sync;
 mod types;
 
@@ -33,6 +35,7 @@ use access::Pointer;
 use constants::Constants;
 use types::Types;
 
+pub(super) use guards::guards;
 pub(super) use order::{mix, order};
 
 /// Which of a kernel's two modules is run.

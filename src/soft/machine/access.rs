@@ -1,7 +1,8 @@
 //! Loads and stores: addresses are held against what is bound before anything is touched.
 
 use crate::device::Hazard;
-use crate::soft::findings::{Party, Spot};
+use crate::soft::findings::{Party, Spot, describe};
+use crate::soft::lower;
 use crate::soft::memory::View;
 use crate::soft::observer::{Reach, Target};
 use crate::soft::program::{Access, NOWHERE, OUTSIDE, PlaceId, Program, Region, Slot};
@@ -108,6 +109,7 @@ impl Workgroup {
             Some(offset) => self.registers.get(offset)[lane],
             None => 0,
         };
+        let mut guards: Option<Vec<PlaceId>> = None;
         for lane in active.iter().filter(|lane| self.scratch[*lane] == OUTSIDE) {
             let offset = offset_of(lane);
             if offset == NOWHERE {
@@ -123,7 +125,16 @@ impl Workgroup {
             let spot = Spot { memory: memory.clone(), offset_bytes: offset.unwrap_or(0) };
             let workgroup = self.here.workgroup;
             let party = Party { what, at, invocation };
-            world.findings.report(program, hazard, party, None, Some(spot), || {
+            // The innermost condition that let it through is the last one before it.
+            let guard = guards.get_or_insert_with(|| lower::guards(program, self.block));
+            let place = |at: &PlaceId| program.places[*at as usize];
+            let before = guard.iter().filter(|guard| place(guard).file == place(&at).file);
+            let before = before.filter(|guard| (1..place(&at).line).contains(&place(guard).line));
+            let other = before.max_by_key(|guard| place(guard).line).map(|guard| {
+                let what = "is the condition before it";
+                describe(program, Party { what, at: *guard, invocation: None })
+            });
+            world.findings.report(program, hazard, party, other, Some(spot), || {
                 let size = access.scalar.bytes();
                 let where_to = match offset {
                     Some(offset) => {

@@ -104,6 +104,7 @@ impl Workgroup {
     ) -> Result<bool, SoftError> {
         let program = world.program;
         let code = &program.blocks[block as usize];
+        self.block = block;
         if first == 0 {
             let lanes = part.active.count() as u64;
             world.lane_instructions += lanes * (code.instrs.len() as u64 + 1);

@@ -5,7 +5,7 @@ use crate::soft::error::SoftError;
 use crate::soft::findings::{Party, describe};
 use crate::soft::lower::mix;
 use crate::soft::observer::{Here, Moment};
-use crate::soft::program::{PlaceId, Scope};
+use crate::soft::program::{BlockId, End, PlaceId, Scope};
 use crate::soft::registers::{Active, Registers};
 
 use super::part::{Fuel, Part, State};
@@ -29,6 +29,8 @@ pub(crate) struct Workgroup {
     pub(crate) bits: [Vec<u64>; 2],
     /// The place that was executed last, for a hang.
     pub(crate) last: PlaceId,
+    /// The block at hand.
+    pub(crate) block: BlockId,
     /// Where each invocation last parted from others that it ran with.
     pub(crate) parted: Vec<PlaceId>,
     order: Vec<usize>,
@@ -59,6 +61,7 @@ impl Workgroup {
             scratch: vec![0; width],
             bits: [vec![0; words], vec![0; words]],
             last: 0,
+            block: 0,
             parted: vec![0; width],
             order: (0..count).collect(),
             seat,
@@ -218,16 +221,28 @@ impl Workgroup {
             |at: PlaceId| world.program.places.get(at as usize).is_some_and(|place| place.line > 0);
         let waiting = self.parts.iter().filter(|part| part.state == State::Running);
         let mut blocks = waiting.filter_map(|part| part.first_waiting()).map(|(rank, _)| rank);
-        let block = blocks.next().and_then(|rank| world.by_rank.get(rank as usize));
-        let at = block.and_then(|block| {
-            let block = &world.program.blocks[*block as usize];
-            block
-                .instrs
-                .iter()
-                .map(|instr| instr.at)
-                .chain([block.end_place])
-                .find(|at| has_line(*at))
-        });
+        let mut pending: Vec<BlockId> = blocks
+            .next()
+            .and_then(|rank| world.by_rank.get(rank as usize).copied())
+            .into_iter()
+            .collect();
+        let mut seen = vec![false; world.program.blocks.len()];
+        // The first line from there on: the head of a loop may have none.
+        let mut at = None;
+        while let (None, Some(block)) = (at, pending.pop()) {
+            if std::mem::replace(&mut seen[block as usize], true) {
+                continue;
+            }
+            let block = &world.program.blocks[block as usize];
+            let places = block.instrs.iter().map(|instr| instr.at).chain([block.end_place]);
+            at = places.into_iter().find(|at| has_line(*at));
+            match &block.end {
+                End::Jump(to) => pending.push(*to),
+                End::Branch { yes, no, .. } => pending.extend([*no, *yes]),
+                End::Switch { default, .. } => pending.push(*default),
+                End::Return | End::Unreachable => {}
+            }
+        }
         at.unwrap_or(self.last)
     }
 }

@@ -4,35 +4,54 @@ use std::sync::LazyLock;
 
 use pulp::Arch;
 
+use crate::soft::registers::Active;
+
 /// Asking the processor what it can do costs more than a column.
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
-/// Whether a word isn't zero where it is active.
-pub(super) fn any(column: &[u32], active: &[u32]) -> bool {
+/// Whether a word isn't zero.
+pub(super) fn any(words: &[u32]) -> bool {
+    ARCH.dispatch(|| words.iter().fold(0, |found, word| found | word) != 0)
+}
+
+/// Whether a word of a column isn't zero where it is active.
+pub(super) fn any_active(column: &[u32], active: &Active) -> bool {
+    let column = &column[active.lanes()];
+    if active.is_full() {
+        return any(column);
+    }
     ARCH.dispatch(|| {
-        let words = column.iter().zip(active);
+        let words = column.iter().zip(active.words());
         words.fold(0, |found, (word, active)| found | (word & active)) != 0
     })
 }
 
 /// Whether a word reaches `limit` after all bits but those of `mask` are gone, where active.
-pub(super) fn any_reaches(column: &[u32], active: &[u32], mask: u32, limit: u32) -> bool {
+pub(super) fn any_reaches(column: &[u32], active: &Active, mask: u32, limit: u32) -> bool {
+    let column = &column[active.lanes()];
+    if active.is_full() {
+        return ARCH.dispatch(|| {
+            column.iter().fold(0, |greatest, word| (word & mask).max(greatest)) >= limit
+        });
+    }
     ARCH.dispatch(|| {
-        let words = column.iter().zip(active);
-        words.fold(0, |found, (word, active)| found | (u32::from(word & mask >= limit) & active))
-            != 0
+        let words = column.iter().zip(active.words());
+        words.fold(0, |greatest, (word, active)| (word & mask & active).max(greatest)) >= limit
     })
 }
 
 /// The least and the greatest word where active; none where nothing is.
-pub(super) fn span(column: &[u32], active: &[u32]) -> Option<(u32, u32)> {
-    let (least, greatest) = ARCH.dispatch(|| {
-        let words = column.iter().zip(active);
+pub(super) fn span(column: &[u32], active: &Active) -> Option<(u32, u32)> {
+    let column = &column[active.lanes()];
+    if active.count() == 0 {
+        return None;
+    }
+    Some(ARCH.dispatch(|| {
+        let words = column.iter().zip(active.words());
         words.fold((u32::MAX, 0), |(least, greatest), (word, active)| {
             (least.min(word | !active), greatest.max(word & active))
         })
-    });
-    (least <= greatest).then_some((least, greatest))
+    }))
 }
 
 /// Whether each word is `step` more than the one before.
@@ -49,17 +68,21 @@ mod tests {
 
     #[test]
     fn only_active_words_count() {
-        let column: Vec<u32> = (10..110).collect();
-        let mut active = vec![0; 100];
-        assert!(!any(&column, &active));
-        assert_eq!(span(&column, &active), None);
-        active[40] = u32::MAX;
-        active[70] = u32::MAX;
-        assert!(any(&column, &active));
-        assert_eq!(span(&column, &active), Some((50, 80)));
-        assert!(any_reaches(&column, &active, 0xff, 80));
-        assert!(!any_reaches(&column, &active, 0xff, 81));
-        assert!(!any_reaches(&column, &active, 0x1f, 19));
+        let column: Vec<u32> = (0..100).map(|lane| lane % 91 + 10).collect();
+        let active = |bits| Active::new(0..100, &[0, bits], 100);
+        assert!(!any_active(&column, &active(0)));
+        assert_eq!(span(&column, &active(0)), None);
+        let two = active(1 | 1 << 6);
+        assert!(any_active(&column, &two));
+        assert_eq!(span(&column, &two), Some((74, 80)));
+        assert!(any_reaches(&column, &two, 0xff, 80));
+        assert!(!any_reaches(&column, &two, 0xff, 81));
+        assert!(!any_reaches(&column, &two, 0x1f, 17));
+        let all = Active::new(0..100, &[u64::MAX, (1 << 36) - 1], 100);
+        assert!(any_reaches(&column, &all, 0xff, 100));
+        assert!(!any_reaches(&column, &all, 0xff, 101));
+        let part = Active::new(0..8, &[0xff], 100);
+        assert!(!any_reaches(&column, &part, 0xff, 18), "another subgroup's");
     }
 
     #[test]

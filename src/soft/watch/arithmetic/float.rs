@@ -69,8 +69,7 @@ pub(super) fn any_special(
         Scalar::F64 => (slot + 1, 0x7fff_ffff, 0x7ff0_0000),
         _ => return false,
     };
-    let column = &registers.get(slot)[active.lanes()];
-    column::any_reaches(column, active.words(), mask, limit)
+    column::any_reaches(registers.get(slot), active, mask, limit)
 }
 
 /// One invocation's value, as bits.

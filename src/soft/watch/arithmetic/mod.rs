@@ -40,18 +40,19 @@ impl Arithmetic {
         }
         let here = moment.here;
         let sign = Sign::new(moment.program, Hazard::UndefinedArithmetic, moment.at);
-        for lane in moment.active.iter().filter(|lane| self.flags[lane - lanes.start] != 0) {
-            moment.findings.tell(moment.program, sign, || {
-                let invocation = Some((here.workgroup, lane));
-                let act = Party { what: "computes", at: moment.at, invocation };
-                Telling {
-                    act: describe(moment.program, act),
-                    other: None,
-                    spot: None,
-                    message: value::undefined(pure, value::operands(registers, pure, lane)),
-                }
-            });
-        }
+        let mut wrong = moment.active.iter().filter(|lane| self.flags[lane - lanes.start] != 0);
+        let Some(lane) = wrong.next() else { return };
+        let times = wrong.fold(1, |times, _| times + 1);
+        moment.findings.tell(moment.program, sign, times, || {
+            let invocation = Some((here.workgroup, lane));
+            let act = Party { what: "computes", at: moment.at, invocation };
+            Telling {
+                act: describe(moment.program, act),
+                other: None,
+                spot: None,
+                message: value::undefined(pure, value::operands(registers, pure, lane)),
+            }
+        });
     }
 }
 

@@ -155,23 +155,36 @@ impl Nans {
         if !float::any_special(moment.registers, access.value, access.scalar, moment.active) {
             return;
         }
+        let mut found: Vec<(u32, usize, u64)> = Vec::new();
         for lane in moment.active.iter().filter(|lane| reach.bytes_at[*lane] != OUTSIDE) {
             let slots = access.value..access.value + access.scalar.words();
             let bits = float::read(moment.registers, slots, lane);
             let number = float::tag_of(access.scalar, bits).filter(|number| self.knows(*number));
-            if let Some(number) = number {
-                self.report(moment, reach, number, lane);
+            let Some(number) = number else { continue };
+            match found.iter_mut().find(|(seen, ..)| *seen == number) {
+                Some((.., times)) => *times += 1,
+                None => found.push((number, lane, 1)),
             }
+        }
+        for (number, lane, times) in found {
+            self.report(moment, reach, number, (lane, times));
         }
     }
 
-    fn report(&mut self, moment: &mut Moment<'_>, reach: Reach<'_>, number: u32, lane: usize) {
+    /// The first invocation that stores it is told, and how many do.
+    fn report(
+        &mut self,
+        moment: &mut Moment<'_>,
+        reach: Reach<'_>,
+        number: u32,
+        (lane, times): (usize, u64),
+    ) {
         let origin = &mut self.origins[number as usize - 1];
         let stored_at = *origin.stored_at.get_or_insert(moment.at);
         let (program, at) = (moment.program, moment.at);
         let workgroup = moment.here.workgroup;
         let sign = Sign::new(program, Hazard::Nan, origin.at).with_other(place(program, stored_at));
-        moment.findings.tell(program, sign, || {
+        moment.findings.tell(program, sign, times, || {
             let maker =
                 Party { what: "makes a NaN", at: origin.at, invocation: Some(origin.invocation) };
             let store = Party { what: "writes it", at, invocation: Some((workgroup, lane)) };

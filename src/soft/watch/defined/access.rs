@@ -3,7 +3,7 @@
 use rspirv::spirv::Op;
 
 use super::super::column;
-use super::origins::{Cause, Use};
+use super::origins::{Cause, Source, Use};
 use super::shades::Trace;
 use super::transfer::all_bits;
 use super::{Definedness, Written, number};
@@ -20,8 +20,7 @@ impl Definedness {
             shades.define(slot, active);
         }
         let bytes = access.scalar.bytes() as usize;
-        let lanes = &reach.bytes_at[active.lanes()];
-        let Some((first, last)) = column::span(lanes, active.words()) else { return };
+        let Some((first, last)) = column::span(reach.bytes_at, active) else { return };
         let (first, last) = (first as usize, last as usize);
         if self.written(moment, reach).is_none_or(|written| written.has(first..last + bytes)) {
             return;
@@ -57,6 +56,7 @@ impl Definedness {
         for lane in moment.active.iter().filter(|lane| reach.bytes_at[*lane] != OUTSIDE) {
             let start = reach.bytes_at[lane];
             let at = start as usize;
+            self.origins.wrote(moment, reach.target, start);
             seat.shared.write(at..at + bytes, len);
             let masks = slots.clone().map(|slot| seat.shades.mask(slot, lane));
             let mask = super::whole(masks) & bits;
@@ -98,7 +98,7 @@ impl Definedness {
                     Op::AtomicLoad | Op::AtomicExchange => {
                         self.scratch.push((lane, spread(missing) & bits, trace));
                     }
-                    _ => self.origins.report_update(moment, trace),
+                    _ => self.origins.report_update(moment, trace, lane),
                 }
             }
             if atomic.op != Op::AtomicLoad && reach.bytes_at[lane] != OUTSIDE {
@@ -150,7 +150,8 @@ impl Definedness {
                 return Some((missing, *trace));
             }
         }
-        let cause = Cause::Memory(region(reach), access.scalar);
+        let source = Source { region: region(reach), target: reach.target };
+        let cause = Cause::Memory(source, access.scalar);
         let origin = self.origins.intern(moment.at, cause);
         let offset = start.saturating_sub(reach.origin);
         Some((missing, Trace { origin, offset, lane: number(lane) }))
@@ -160,7 +161,7 @@ impl Definedness {
     fn write_all(&mut self, moment: &Moment<'_>, access: &Access, reach: Reach<'_>) {
         let active = moment.active;
         let lanes = &reach.bytes_at[active.lanes()];
-        let Some((first, last)) = column::span(lanes, active.words()) else { return };
+        let Some((first, last)) = column::span(reach.bytes_at, active) else { return };
         let step = access.scalar.bytes();
         let len = memory_len(moment, reach);
         let Some(written) = self.written(moment, reach) else { return };
@@ -168,6 +169,8 @@ impl Definedness {
         if written.has(range.clone()) {
             return;
         }
+        self.origins.wrote(moment, reach.target, first);
+        let Some(written) = self.written(moment, reach) else { return };
         if active.is_full() && last != OUTSIDE && column::is_run(lanes, step) {
             written.write(range, len);
             return;

@@ -16,10 +16,11 @@ mod written;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use self::origins::{Cause, Origins, Use};
+use self::origins::{Cause, Origins, Use, User};
 use self::shades::{Shades, Trace};
 use self::transfer::{Operands, blamed, undefined_bits};
 use self::written::Written;
+use crate::device::Act;
 use crate::soft::matrix::Matrix;
 use crate::soft::observer::{Here, Moment, Observer, Reach, Transfer};
 use crate::soft::program::{Access, Atomic, Group, Inactive, Index, OUTSIDE, Program, Pure, Slot};
@@ -57,6 +58,11 @@ impl Definedness {
         }
     }
 
+    /// The first instruction that wrote to a buffer: the one to look at where it wrote too little.
+    pub(crate) fn first_writer(&self, buffer: usize) -> Option<&Act> {
+        self.origins.writer(buffer)
+    }
+
     fn buffer(&mut self, at: usize) -> &mut Written {
         if self.buffers.len() <= at {
             self.buffers.resize_with(at + 1, Written::default);
@@ -73,11 +79,16 @@ impl Definedness {
                 continue;
             }
             let active = moment.active;
-            for lane in active.iter() {
-                let shades = &self.seats[moment.here.seat].shades;
-                if shades.mask(slot, lane) & bits != 0 {
-                    self.origins.report(moment, shades.trace(slot, lane), lane, how);
+            let mut users: Vec<User> = Vec::new();
+            for lane in active.iter().filter(|lane| shades.mask(slot, *lane) & bits != 0) {
+                let trace = self.origins.resolve(shades.trace(slot, lane), moment.at, lane);
+                match users.iter_mut().find(|user| user.trace.origin == trace.origin) {
+                    Some(user) => user.times += 1,
+                    None => users.push(User { trace, lane, how, times: 1 }),
                 }
+            }
+            for user in users {
+                self.origins.report(moment, user);
             }
             let shades = &mut self.seats[moment.here.seat].shades;
             shades.define_active(slot, active);
@@ -157,6 +168,7 @@ impl Observer for Definedness {
 
     fn free(&mut self, buffer: usize) {
         *self.buffer(buffer) = Written::default();
+        self.origins.free(buffer);
     }
 
     fn dispatch(&mut self, _program: &Program, _here: &Here) {

@@ -4,11 +4,18 @@ use std::collections::HashMap;
 
 use super::super::memory_name;
 use super::shades::{FRESH, Trace};
-use crate::device::Hazard;
+use crate::device::{Act, Hazard};
 use crate::soft::findings::{Party, Sign, Spot, Telling, describe, place};
-use crate::soft::observer::Moment;
+use crate::soft::observer::{Moment, Target};
 use crate::soft::program::{PlaceId, Program, Region};
 use crate::soft::scalar::Scalar;
+
+/// What was read: its name is the region's, but whoever wrote to it knows the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Source {
+    pub(super) region: Region,
+    pub(super) target: Target,
+}
 
 /// Why a value is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,7 +26,7 @@ pub(super) enum Cause {
     Undefine,
     /// A subgroup operation took it from an invocation that isn't there.
     Absent,
-    Memory(Region, Scalar),
+    Memory(Source, Scalar),
 }
 
 /// How an undefined value does harm.
@@ -43,6 +50,15 @@ impl Use {
     }
 }
 
+/// Invocations that use undefined values of one origin; the first of them is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct User {
+    pub(super) trace: Trace,
+    pub(super) lane: usize,
+    pub(super) how: Use,
+    pub(super) times: u64,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     at: PlaceId,
@@ -56,6 +72,9 @@ struct Origin {
 pub(super) struct Origins {
     list: Vec<Origin>,
     index: HashMap<(PlaceId, Cause), u32>,
+    /// Who first wrote to a memory (a shared variable by its index): where bytes are unwritten,
+    /// that is the line which wrote too few of them, as often as not.
+    writers: HashMap<(Target, Option<usize>), Act>,
 }
 
 impl Origins {
@@ -63,7 +82,37 @@ impl Origins {
     pub(super) fn reset(&mut self) {
         self.list.clear();
         self.index.clear();
+        self.writers.retain(|(target, _), _| *target != Target::Shared);
         self.list.push(Origin { at: 0, cause: Cause::Variable, used: None });
+    }
+
+    /// Bytes are written that were not.
+    pub(super) fn wrote(&mut self, moment: &Moment<'_>, target: Target, offset: u32) {
+        let (program, workgroup) = (moment.program, moment.here.workgroup);
+        self.writers.entry((target, shared_at(program, target, offset))).or_insert_with(|| {
+            let invocation = moment.active.first().map(|lane| (workgroup, lane));
+            describe(program, Party { what: "writes", at: moment.at, invocation })
+        });
+    }
+
+    /// The first instruction that wrote to a buffer.
+    pub(super) fn writer(&self, buffer: usize) -> Option<&Act> {
+        self.writers.get(&(Target::Buffer(buffer), None))
+    }
+
+    pub(super) fn free(&mut self, buffer: usize) {
+        self.writers.remove(&(Target::Buffer(buffer), None));
+    }
+
+    /// The line that wrote other parts of the memory, as the end of a message.
+    fn other_parts(&self, program: &Program, cause: Cause, offset: u32) -> String {
+        let Cause::Memory(Source { target, .. }, _) = cause else { return String::new() };
+        let Some(act) = self.writers.get(&(target, shared_at(program, target, offset))) else {
+            return String::new();
+        };
+        let kernel =
+            if act.kernel == program.name { String::new() } else { format!(" of {}", act.kernel) };
+        format!(" (line {}{kernel} writes other parts of it)", act.line)
     }
 
     pub(super) fn intern(&mut self, at: PlaceId, cause: Cause) -> u32 {
@@ -86,65 +135,73 @@ impl Origins {
 
     /// Tells that an invocation uses an undefined value. The read of what nobody wrote comes
     /// first: that is the line to look at.
-    pub(super) fn report(&mut self, moment: &mut Moment<'_>, trace: Trace, lane: usize, how: Use) {
-        let trace = self.resolve(trace, moment.at, lane);
+    pub(super) fn report(&mut self, moment: &mut Moment<'_>, user: User) {
+        let User { trace, lane, how, times } = user;
         let origin = &mut self.list[trace.origin as usize];
         let (used_at, how) = *origin.used.get_or_insert((moment.at, how));
         let (program, workgroup) = (moment.program, moment.here.workgroup);
-        let memory = match origin.cause {
-            Cause::Memory(region, scalar) => Some((region, scalar)),
+        let variable = match origin.cause {
+            Cause::Memory(Source { region, target }, _) => {
+                Some((region, shared_at(program, target, trace.offset)))
+            }
             _ => None,
         };
-        let variable = memory.map(|(region, _)| (region, shared_at(program, region, trace.offset)));
         let sign = Sign::new(program, Hazard::UninitRead, origin.at)
             .with_other(place(program, used_at))
             .with_memory(variable);
         let Origin { at, cause, .. } = *origin;
-        moment.findings.tell(program, sign, || {
+        moment.findings.tell(program, sign, times, || {
             let act =
                 Party { what: "reads", at, invocation: Some((workgroup, trace.lane as usize)) };
-            let user = Party { what: how.what(), at: used_at, invocation: Some((workgroup, lane)) };
+            let by = Party { what: how.what(), at: used_at, invocation: Some((workgroup, lane)) };
             let (spot, subject) = subject(program, cause, trace.offset);
+            let parts = self.other_parts(program, cause, trace.offset);
             Telling {
                 act: describe(program, act),
-                other: Some(describe(program, user)),
+                other: Some(describe(program, by)),
                 spot,
-                message: format!("reads {subject}, and {}", how.what()),
+                message: format!("reads {subject}{parts}, and {}", how.what()),
             }
         });
     }
 
-    /// Tells that an atomic operation updates memory that nobody wrote: its own use.
-    pub(super) fn report_update(&mut self, moment: &mut Moment<'_>, trace: Trace) {
+    /// Tells that an atomic operation updates memory that nobody wrote: its own use. What it finds
+    /// there may also be an undefined value that another instruction left.
+    pub(super) fn report_update(&mut self, moment: &mut Moment<'_>, trace: Trace, lane: usize) {
+        if self.list[trace.origin as usize].at != moment.at {
+            self.report(moment, User { trace, lane, how: Use::Atomic, times: 1 });
+            return;
+        }
         let (program, workgroup) = (moment.program, moment.here.workgroup);
         let Origin { at, cause, .. } = self.list[trace.origin as usize];
         let sign = Sign::new(program, Hazard::UninitRead, at).with_memory(cause);
-        moment.findings.tell(program, sign, || {
+        moment.findings.tell(program, sign, 1, || {
             let invocation = Some((workgroup, trace.lane as usize));
             let act = Party { what: "updates", at, invocation };
             let (spot, subject) = subject(program, cause, trace.offset);
+            let parts = self.other_parts(program, cause, trace.offset);
             Telling {
                 act: describe(program, act),
                 other: None,
                 spot,
-                message: format!("updates {subject}"),
+                message: format!("updates {subject}{parts}"),
             }
         });
     }
 }
 
 /// Which shared variable.
-fn shared_at(program: &Program, region: Region, offset: u32) -> Option<usize> {
+fn shared_at(program: &Program, target: Target, offset: u32) -> Option<usize> {
     let holds = |at: &usize| {
         let shared = &program.shared[*at];
         (shared.offset..shared.offset + shared.bytes).contains(&offset)
     };
-    (0..program.shared.len()).filter(|_| region == Region::Shared).find(holds)
+    (0..program.shared.len()).filter(|_| target == Target::Shared).find(holds)
 }
 
 /// What is undefined, in words.
 fn subject(program: &Program, cause: Cause, offset: u32) -> (Option<Spot>, String) {
-    let Cause::Memory(region, scalar) = cause else {
+    let Cause::Memory(Source { region, .. }, scalar) = cause else {
         let text = match cause {
             Cause::Variable => "a variable that nobody wrote",
             Cause::Undefine => "an undefined value",
@@ -155,7 +212,7 @@ fn subject(program: &Program, cause: Cause, offset: u32) -> (Option<Spot>, Strin
     let (memory, start) = memory_name(program, region, offset);
     let offset = offset - start;
     let bytes = scalar.bytes();
-    let element = if offset % bytes == 0 {
+    let element = if offset.is_multiple_of(bytes) {
         format!("`{memory}[{}]`", offset / bytes)
     } else {
         format!("byte {offset} of `{memory}`")

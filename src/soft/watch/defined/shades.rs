@@ -24,12 +24,12 @@ enum State {
     Defined,
     /// All of it is undefined: a variable that nobody wrote. It needs no column.
     Fresh,
-    /// What its column says.
-    Mixed,
+    /// What its column says, an index into [`Shades::columns`].
+    Mixed(usize),
 }
 
 #[derive(Debug, Default)]
-struct Shade {
+struct Column {
     masks: Vec<u32>,
     traces: Vec<Trace>,
 }
@@ -40,26 +40,22 @@ struct Shade {
 pub(super) struct Shades {
     width: usize,
     states: Vec<State>,
-    columns: Vec<Option<Box<Shade>>>,
-    spare: Vec<Box<Shade>>,
+    columns: Vec<Column>,
+    /// Columns that no register has.
+    spare: Vec<usize>,
 }
 
 impl Shades {
     /// A workgroup starts.
     pub(super) fn reset(&mut self, slot_count: u32, width: usize, variables: &[Slot]) {
         if self.width != width {
-            self.spare.clear();
-        }
-        let old = self.columns.iter_mut().filter_map(Option::take);
-        if self.width == width {
-            self.spare.extend(old);
-        } else {
-            old.for_each(drop);
+            self.columns.clear();
         }
         self.width = width;
+        self.spare.clear();
+        self.spare.extend(0..self.columns.len());
         self.states.clear();
         self.states.resize(slot_count as usize, State::Defined);
-        self.columns.resize_with(slot_count as usize, || None);
         for variable in variables {
             self.states[*variable as usize] = State::Fresh;
         }
@@ -72,27 +68,25 @@ impl Shades {
 
     /// Whether an active invocation has undefined bits in it.
     pub(super) fn is_live(&self, slot: Slot, active: &Active) -> bool {
-        match (self.states[slot as usize], &self.columns[slot as usize]) {
-            (State::Defined, _) => false,
-            (State::Mixed, Some(shade)) => {
-                column::any(&shade.masks[active.lanes()], active.words())
-            }
-            _ => active.count() > 0,
+        match self.states[slot as usize] {
+            State::Defined => false,
+            State::Fresh => active.count() > 0,
+            State::Mixed(at) => column::any_active(&self.columns[at].masks, active),
         }
     }
 
     pub(super) fn mask(&self, slot: Slot, lane: usize) -> u32 {
-        match (self.states[slot as usize], &self.columns[slot as usize]) {
-            (State::Defined, _) => 0,
-            (State::Mixed, Some(shade)) => shade.masks[lane],
-            _ => u32::MAX,
+        match self.states[slot as usize] {
+            State::Defined => 0,
+            State::Fresh => u32::MAX,
+            State::Mixed(at) => self.columns[at].masks[lane],
         }
     }
 
     pub(super) fn trace(&self, slot: Slot, lane: usize) -> Trace {
-        match &self.columns[slot as usize] {
-            Some(shade) => shade.traces[lane],
-            None => Trace::default(),
+        match self.states[slot as usize] {
+            State::Mixed(at) => self.columns[at].traces[lane],
+            State::Defined | State::Fresh => Trace::default(),
         }
     }
 
@@ -109,7 +103,7 @@ impl Shades {
             self.release(slot);
             return;
         }
-        self.shade(slot).masks[active.lanes()].fill(0);
+        self.column(slot).masks[active.lanes()].fill(0);
         self.settle(slot);
     }
 
@@ -122,7 +116,7 @@ impl Shades {
             self.release(slot);
             return;
         }
-        let masks = &mut self.shade(slot).masks[active.lanes()];
+        let masks = &mut self.column(slot).masks[active.lanes()];
         for (mask, active) in masks.iter_mut().zip(active.words()) {
             *mask &= !active;
         }
@@ -135,37 +129,45 @@ impl Shades {
         if mask == 0 && self.is_defined(slot) {
             return;
         }
-        let shade = self.shade(slot);
-        shade.masks[lane] = mask;
-        shade.traces[lane] = trace;
+        let column = self.column(slot);
+        column.masks[lane] = mask;
+        column.traces[lane] = trace;
     }
 
-    /// Drops the column if nothing in it is undefined.
+    /// Gives the column back if nothing in it is undefined.
     pub(super) fn settle(&mut self, slot: Slot) {
-        if let Some(shade) = &self.columns[slot as usize]
-            && !column::any(&shade.masks, &shade.masks)
-        {
-            self.release(slot);
+        if let State::Mixed(at) = self.states[slot as usize] {
+            let masks = &self.columns[at].masks;
+            if !column::any(masks) {
+                self.release(slot);
+            }
         }
     }
 
     fn release(&mut self, slot: Slot) {
-        self.states[slot as usize] = State::Defined;
-        self.spare.extend(self.columns[slot as usize].take());
+        let state = std::mem::take(&mut self.states[slot as usize]);
+        if let State::Mixed(at) = state {
+            self.spare.push(at);
+        }
     }
 
-    fn shade(&mut self, slot: Slot) -> &mut Shade {
+    fn column(&mut self, slot: Slot) -> &mut Column {
         let state = &mut self.states[slot as usize];
-        let mask = if *state == State::Fresh { u32::MAX } else { 0 };
-        *state = State::Mixed;
-        let (width, spare) = (self.width, &mut self.spare);
-        self.columns[slot as usize].get_or_insert_with(|| {
-            let mut shade = spare.pop().unwrap_or_default();
-            shade.masks.clear();
-            shade.masks.resize(width, mask);
-            shade.traces.clear();
-            shade.traces.resize(width, Trace::default());
-            shade
-        })
+        let mask = match *state {
+            State::Mixed(at) => return &mut self.columns[at],
+            State::Fresh => u32::MAX,
+            State::Defined => 0,
+        };
+        let at = self.spare.pop().unwrap_or_else(|| {
+            self.columns.push(Column::default());
+            self.columns.len() - 1
+        });
+        *state = State::Mixed(at);
+        let column = &mut self.columns[at];
+        column.masks.clear();
+        column.masks.resize(self.width, mask);
+        column.traces.clear();
+        column.traces.resize(self.width, Trace::default());
+        column
     }
 }

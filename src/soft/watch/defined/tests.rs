@@ -4,6 +4,7 @@ use super::super::stage::{Stage, access, core, reach, row};
 use super::*;
 use crate::device::Hazard;
 use crate::soft::program::{GroupKind, Manner, OUTSIDE, Region, Scope, What};
+use crate::soft::registers::Active;
 use crate::soft::scalar::Scalar;
 
 const BUFFER: Region = Region::Buffer(0);
@@ -47,7 +48,7 @@ impl Watched {
     fn lines(&mut self) -> Vec<(u32, u32)> {
         let told = self.stage.told();
         assert!(told.iter().all(|told| told.hazard == Hazard::UninitRead));
-        let line = |act: &crate::device::Act| act.line;
+        let line = |act: &Act| act.line;
         told.iter().map(|told| (told.act.line, told.other.as_ref().map_or(0, line))).collect()
     }
 }
@@ -64,7 +65,8 @@ fn a_store_of_what_nobody_wrote_names_the_read_and_the_use() {
     let [told] = &told[..] else { panic!("{told:?}") };
     assert_eq!(
         told.message,
-        "reads `tile[8]`, which nobody wrote in this workgroup, and writes it to a buffer"
+        "reads `tile[8]`, which nobody wrote in this workgroup (line 3 writes other parts of it), \
+         and writes it to a buffer"
     );
     assert_eq!((told.act.line, told.other.as_ref().map(|other| other.line)), (4, Some(6)));
     assert_eq!((told.memory.as_deref(), told.offset_bytes), (Some("tile"), Some(32)));
@@ -181,7 +183,10 @@ fn addresses_and_atomics_are_uses() {
     watched.watch.atomic(&mut watched.stage.at(6), &add, reach(BUFFER, &same), &order);
     let told = watched.stage.told();
     assert_eq!((told[0].act.line, told[0].other.as_ref(), told[0].count), (6, None, 1));
-    assert_eq!(told[0].message, "updates `y[128]`, which nobody wrote");
+    assert_eq!(
+        told[0].message,
+        "updates `y[128]`, which nobody wrote (line 4 writes other parts of it)"
+    );
     let exchange = atomic(Op::AtomicExchange, Some(7));
     let same = [520; 16];
     watched.watch.atomic(&mut watched.stage.at(7), &exchange, reach(BUFFER, &same), &order);
@@ -268,13 +273,16 @@ fn the_host_and_other_subgroups_write_too() {
     watched.watch.transfer(0, 0..64, Transfer::Write);
     assert_eq!(watched.watch.first_unwritten(0, 0..128), Some(64));
     assert_eq!(watched.watch.first_unwritten(0, 8..64), None);
+    watched.store(9, BUFFER, 5, &row(64));
+    assert_eq!(watched.watch.first_unwritten(0, 0..1024), Some(128));
+    assert_eq!(watched.watch.first_writer(0).map(|act| act.line), Some(9));
     watched.load(1, BUFFER, 1, &row(0));
     watched.watch.branch(&mut watched.stage.at(2), 1);
     assert_eq!(watched.lines(), []);
     watched.copy(3, 1, 20);
-    watched.stage.active = crate::soft::registers::Active::new(0..8, &[0xff], 16);
+    watched.stage.active = Active::new(0..8, &[0xff], 16);
     watched.load(4, BUFFER, 1, &row(0));
-    watched.stage.active = crate::soft::registers::Active::new(8..16, &[0xff00], 16);
+    watched.stage.active = Active::new(8..16, &[0xff00], 16);
     watched.watch.branch(&mut watched.stage.at(5), 1);
     let told = watched.stage.told();
     assert_eq!((told[0].act.line, told[0].count), (3, 8), "the second subgroup kept its own");
