@@ -25,6 +25,16 @@ pub(super) fn place(
     if finding.kind == Kind::Reference {
         return;
     }
+    if finding.kind != Kind::LimitExceeded {
+        in_variant(session, subject, case, finding);
+    }
+    if subject.own.is_none() {
+        // The registry knows its kernels by their paths below glsl/.
+        finding.file = finding.file.take().map(|file| format!("glsl/{file}"));
+    }
+}
+
+fn in_variant(session: &mut Session, subject: &Subject<'_>, case: &Case, finding: &mut Finding) {
     // The gradient chain looks at the plainest forward kernel first.
     let forward = finding.kind == Kind::WrongResult && subject.variant.pass == Pass::Vjp;
     let plainest = Subject::new(subject.op, &subject.op.variants[0]);
@@ -35,10 +45,6 @@ pub(super) fn place(
     finding.file.clone_from(&replaced);
     if let Ok(plan) = planned(session, subject, &problem, &setting) {
         in_plan(session, &plan, replaced.as_deref(), finding);
-    }
-    if subject.own.is_none() {
-        // The registry knows its kernels by their paths below glsl/.
-        finding.file = finding.file.take().map(|file| format!("glsl/{file}"));
     }
 }
 

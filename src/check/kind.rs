@@ -42,13 +42,15 @@ pub enum Kind {
     PoisonRead,
     /// Two steps of a plan that use the same memory with nothing to order them.
     MissingBarrier,
+    /// A kernel, a dispatch or a binding that takes more than devices offer.
+    LimitExceeded,
     /// A buffer that was never freed.
     Leak,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::WrongResult,
         Self::WrongGradient,
         Self::Accumulation,
@@ -65,6 +67,7 @@ impl Kind {
         Self::InputChanged,
         Self::PoisonRead,
         Self::MissingBarrier,
+        Self::LimitExceeded,
         Self::Leak,
     ];
 
@@ -88,6 +91,7 @@ impl Kind {
             Self::InputChanged => "input-changed",
             Self::PoisonRead => "poison-read",
             Self::MissingBarrier => "missing-barrier",
+            Self::LimitExceeded => "limit-exceeded",
             Self::Leak => "leak",
         }
     }

@@ -5,9 +5,9 @@ use crate::glsl::{Compiler, Includes};
 use crate::memory::{Ledger, LedgerOptions};
 use crate::numeric::ErrorModel;
 
-use super::Output;
 use super::kernels::Kernels;
 use super::proven::Proven;
+use super::{Output, Profile};
 
 /// A device under its ledger, a compiler, and what was learned so far.
 pub struct Session {
@@ -24,6 +24,8 @@ pub struct Session {
     pub(super) output: Option<Output>,
     /// What the commands that repeat a finding begin with.
     pub(super) program: String,
+    /// What the limits check holds kernels against.
+    pub(super) profile: Profile,
 }
 
 impl Session {
@@ -41,6 +43,7 @@ impl Session {
             messages: Vec::new(),
             output: None,
             program: "vklab".to_owned(),
+            profile: Profile::default(),
         }
     }
 
@@ -57,6 +60,11 @@ impl Session {
     /// Lets the commands that repeat a finding begin with this name instead of `vklab`.
     pub fn set_program(&mut self, program: &str) {
         program.clone_into(&mut self.program);
+    }
+
+    /// Lets the limits check hold kernels against this profile instead of the common one.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
     }
 
     /// The error model in force.

@@ -11,8 +11,8 @@ use crate::tensor::Dtype;
 use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
-    Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
-    gradient, memory, portability, property, shell_word, shrink,
+    Check, CheckError, Finding, Kind, Outcome, Profile, Session, alias, blame, determinism,
+    forward, gradient, limits, memory, portability, property, shell_word, shrink,
 };
 
 /// How much a failure is worth.
@@ -34,7 +34,7 @@ pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
         Check::Gradient => variant.pass == Pass::Vjp,
         Check::Property => variant.pass == Pass::Forward && !op.properties.is_empty(),
         Check::Alias => !variant.aliases.is_empty(),
-        Check::Memory | Check::Determinism | Check::Portability => true,
+        Check::Memory | Check::Determinism | Check::Portability | Check::Limits => true,
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) fn regimes(check: Check, op: &Op) -> Vec<Regime> {
         Check::Gradient => &[Regime::Normal, Regime::Tiny, Regime::Large, Regime::SignedZeros],
         Check::Property => &[Regime::Normal, Regime::Ties],
         Check::Memory => &[Regime::Normal, Regime::Negative],
-        Check::Alias | Check::Determinism | Check::Portability => &[Regime::Normal],
+        Check::Alias | Check::Determinism | Check::Portability | Check::Limits => &[Regime::Normal],
     };
     let selects = op.properties.iter().any(|p| matches!(p, Property::Selects(_)));
     let infinities = (check == Check::Forward && selects).then_some(Regime::Infinities);
@@ -162,7 +162,13 @@ pub(super) fn repeat(
 ) -> String {
     let (case, program) = (shell_word(case), shell_word(&session.program));
     let device = shell_word(&format!("vk:{}", session.info().name));
-    format!("{program} check {target} --only {check} --case {case} --seed {seed} --device {device}")
+    let asked = match check {
+        Check::Limits if session.profile != Profile::default() => {
+            format!("{check} --profile {}", session.profile)
+        }
+        check => check.to_string(),
+    };
+    format!("{program} check {target} --only {asked} --case {case} --seed {seed} --device {device}")
 }
 
 /// One check of a subject in one case, without more ado.
@@ -192,6 +198,7 @@ pub(super) fn plainly(
         Check::Alias => alias::check(session, question),
         Check::Determinism => determinism::check(session, question),
         Check::Portability => portability::check(session, question),
+        Check::Limits => limits::check(session, question),
         Check::Gradient | Check::Property => {
             Err(CheckError::Unsupported(format!("{check} asks an op, and none is named")))
         }

@@ -24,11 +24,13 @@ pub enum Check {
     Determinism,
     /// Other workgroup sizes and binding offsets give the same result.
     Portability,
+    /// What kernels, dispatches and bindings take, against what devices offer.
+    Limits,
 }
 
 impl Check {
     /// All checks, in the order in which they run.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Forward,
         Self::Gradient,
         Self::Property,
@@ -36,6 +38,7 @@ impl Check {
         Self::Alias,
         Self::Determinism,
         Self::Portability,
+        Self::Limits,
     ];
 
     /// The name on the command line and in run files.
@@ -49,6 +52,7 @@ impl Check {
             Self::Alias => "alias",
             Self::Determinism => "determinism",
             Self::Portability => "portability",
+            Self::Limits => "limits",
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::vulkan::Validation;
 use crate::worker::Locking;
 
 use super::look::LookOptions;
+use super::profile::ProfileName;
 use super::train::TrainOptions;
 
 /// A lab for GLSL compute kernels on any Vulkan device.
@@ -64,6 +65,8 @@ pub(super) enum Command {
         timeout: Seconds,
         #[arg(long)]
         dump: Option<PathBuf>,
+        #[arg(long, default_value = "common")]
+        profile: ProfileName,
         /// Serve the ops that come with the lab, whatever the registry.
         #[arg(long)]
         lab: bool,
@@ -112,6 +115,11 @@ pub(super) struct CheckOptions {
     /// Write inputs, results, expectations and bounds of findings to this folder, as .npy.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
+    /// What the limits check holds kernels against: `common` (what every device of a table offers),
+    /// `minimum` (what the specification requires), a device of the table such as `rtx-2060`, or
+    /// `none`.
+    #[arg(long, value_name = "PROFILE", default_value = "common")]
+    pub(super) profile: ProfileName,
     #[command(flatten)]
     pub(super) look: LookOptions,
 }

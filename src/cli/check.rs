@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::check::Check;
 use crate::ops::Registry;
 use crate::report::{Hearing, Refused, Stale, Telling};
 use crate::run::{
@@ -87,7 +88,8 @@ pub(super) fn tell_refused(refused: &Refused) {
 }
 
 fn asked(targets: &Targets, options: &CheckOptions, seed: u64) -> Result<Vec<Task>, CliError> {
-    let checks = options.checks.chosen();
+    let mut checks = options.checks.chosen();
+    checks.retain(|check| *check != Check::Limits || options.profile.0.is_some());
     let tasks = tasks(targets, &checks, options.cases.into(), seed, options.case.as_deref())?;
     if tasks.is_empty() && targets.left_out().is_empty() {
         let names: Vec<&str> = checks.iter().map(|check| check.name()).collect();
@@ -158,7 +160,10 @@ fn on_device(
     learned: &mut Learned,
 ) -> Result<(), CliError> {
     let _lock = lock(choice, options.on.lock)?;
-    let pool = pool(choice, &options.on, options.dump.as_deref())?;
+    let mut pool = pool(choice, &options.on, options.dump.as_deref())?;
+    if let Some(profile) = &options.profile.0 {
+        pool.command.push(format!("--profile={profile}"));
+    }
     let info = &choice.found.info;
     let mut hearing = Hearing::new(info, tasks, judge, telling, progress(0, &info.name));
     let mut heard = Ok(());

@@ -5,7 +5,7 @@ mod dump;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
-use crate::check::{CheckError, Effort, Foreign, Outcome, Session, Subject, run};
+use crate::check::{CheckError, Effort, Foreign, Outcome, Profile, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::kernel_file::KernelFile;
@@ -26,6 +26,8 @@ pub struct ServeOptions {
     pub program: String,
     /// Where the arrays of findings go.
     pub dump: Option<PathBuf>,
+    /// What the limits check holds kernels against.
+    pub profile: Profile,
 }
 
 /// Serves tasks from `input` until it ends.
@@ -43,6 +45,7 @@ pub fn serve(
         Err(error) => return failed(&mut out, &error),
     };
     session.set_program(&options.program);
+    session.set_profile(options.profile.clone());
     session.add_includes(Box::new(registry.includes().clone()));
     say(
         &mut out,
