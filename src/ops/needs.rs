@@ -143,7 +143,9 @@ impl fmt::Display for Need {
             Self::PushBytes(_) => write!(f, "{amount} bytes of push constants"),
             Self::Workgroups(_) => write!(f, "a dispatch of {amount} workgroups"),
             Self::RangeBytes(_) => write!(f, "a binding of {amount} bytes"),
-            Self::OffsetAlignment(_) => write!(f, "a binding that starts at a multiple of {amount} bytes"),
+            Self::OffsetAlignment(_) => {
+                write!(f, "a binding that starts at a multiple of {amount} bytes")
+            }
             Self::SubgroupSizes(_) => write!(f, "a subgroup size of {amount}"),
             Self::Feature(_) => write!(f, "the feature {amount}"),
         }

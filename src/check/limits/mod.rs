@@ -41,7 +41,7 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
     }
     match known.first() {
         Some(demand) if profile.is_single() => {
-            let reason = format!("{}, as is declared", sentence(&profile, demand));
+            let reason = format!("{} (declared)", sentence(&profile, demand));
             Ok(Outcome::Unsupported { reason })
         }
         _ => Ok(Outcome::Pass { worst: 0.0 }),
@@ -49,7 +49,7 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
 }
 
 fn sentence(profile: &Profile, demand: &Demand) -> String {
-    format!("{}: {}; {}", demand.by, demand.need, profile.refusal(demand.need))
+    format!("{} needs {}; {}", demand.by, demand.need, profile.refusal(demand.need))
 }
 
 /// The first demand names the finding, the others are its places.
