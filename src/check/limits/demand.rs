@@ -1,6 +1,5 @@
 //! What a plan demands of a device, each with who demands it.
 
-use crate::memory::Site;
 use crate::ops::{Code, Dispatch, Feature, Need, Plan, Step};
 use crate::tensor::Dtype;
 
@@ -96,27 +95,27 @@ fn line(code: &Code, need: Need) -> Option<u32> {
 }
 
 fn of_region(region: &Region) -> Vec<Demand> {
-    let Region { name, dtype, len, offset_bytes, site } = region;
-    let demand = |need| Demand {
-        need,
-        by: format!("`{name}`"),
-        file: site.as_ref().map(|site: &Site| site.file.to_string()),
-        line: site.as_ref().map(|site| site.line),
-    };
-    let mut needs = vec![Need::RangeBytes(bytes(*dtype, *len).saturating_sub(*offset_bytes))];
-    if *offset_bytes > 0 {
-        needs.push(Need::OffsetAlignment(1 << offset_bytes.trailing_zeros()));
+    let range = bytes(region.dtype, region.len).saturating_sub(region.offset_bytes);
+    let mut demands = vec![of(region, Need::RangeBytes(range))];
+    if region.offset_bytes > 0 {
+        let alignment = 1 << region.offset_bytes.trailing_zeros();
+        demands.push(of(region, Need::OffsetAlignment(alignment)));
     }
-    needs.into_iter().map(demand).collect()
+    demands
 }
 
-fn bytes(dtype: Dtype, len: usize) -> u64 {
-    dtype.bytes_for(len).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(u64::MAX)
+fn of(region: &Region, need: Need) -> Demand {
+    Demand {
+        need,
+        by: format!("`{}`", region.name),
+        file: region.site.as_ref().map(|site| site.file.to_string()),
+        line: region.site.as_ref().map(|site| site.line),
+    }
 }
 
-/// The features without which nobody can hold the data. They come with the case: no kernel for it
-/// could do without. What is computed with is the kernel's own choice.
-pub(super) fn of_data(dtype: Dtype) -> &'static [Feature] {
+/// What it takes to hold the data. It comes with the case: no kernel for it could do without. What is
+/// computed with is the kernel's own choice.
+pub(super) const fn of_data(dtype: Dtype) -> &'static [Feature] {
     match dtype {
         Dtype::F32 | Dtype::I32 | Dtype::U32 => &[],
         Dtype::F64 => &[Feature::Float64],
@@ -126,4 +125,8 @@ pub(super) fn of_data(dtype: Dtype) -> &'static [Feature] {
         // Their blocks are made of halves and bytes.
         _ => &[Feature::StorageBuffer16BitAccess, Feature::StorageBuffer8BitAccess],
     }
+}
+
+fn bytes(dtype: Dtype, len: usize) -> u64 {
+    dtype.bytes_for(len).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(u64::MAX)
 }

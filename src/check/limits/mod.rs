@@ -16,8 +16,8 @@ pub use self::profile::{Profile, UnknownProfile};
 use super::question::Question;
 use super::{CheckError, Finding, Kind, Outcome, Session};
 
-/// Holds the plan's demands against the session's profile. What is declared is known and no finding;
-/// a profile of one device that lacks it can't run the kernel.
+/// Holds the plan's demands against the session's profile. Devices that lack what is declared, or what
+/// the data take, aren't meant; what leaves another behind is a finding.
 ///
 /// # Errors
 /// What keeps the kernels from being built.
@@ -28,38 +28,49 @@ pub(super) fn check(session: &mut Session, question: &dyn Question) -> Result<Ou
     let plan = question
         .plan(&target)
         .map_err(|reason| CheckError::Unsupported(format!("{profile}: {reason}")))?;
-    let mut declared = question.needs().to_vec();
-    let regions = question.regions();
-    let data = regions.iter().flat_map(|region| of_data(region.dtype));
-    declared.extend(data.map(|feature| Need::Feature(*feature)));
-    let mut exceeding = demands(session, question, &plan)?;
-    exceeding.retain(|demand| !profile.offers(demand.need));
-    let is_declared = |demand: &Demand| declared.iter().any(|need| need.covers(demand.need));
-    let (known, unknown): (Vec<Demand>, Vec<Demand>) = exceeding.into_iter().partition(is_declared);
-    if let Some(finding) = finding(&profile, &unknown) {
-        return Ok(Outcome::fail(finding));
+    let is_declared =
+        |demand: &Demand| question.needs().iter().any(|need| need.covers(demand.need));
+    let (known, mut unknown): (Vec<Demand>, Vec<Demand>) =
+        demands(session, question, &plan)?.into_iter().partition(is_declared);
+    let mut needs: Vec<Need> = known.iter().map(|demand| demand.need).collect();
+    for region in question.regions() {
+        needs.extend(of_data(region.dtype).iter().copied().map(Need::Feature));
     }
-    match known.first() {
-        Some(demand) if profile.is_single() => {
-            let reason = format!("{} (declared)", sentence(&profile, demand));
-            Ok(Outcome::Unsupported { reason })
-        }
-        _ => Ok(Outcome::Pass { worst: 0.0 }),
+    let left = profile.offering(&needs);
+    if left.is_empty() {
+        return Ok(Outcome::Unsupported { reason: not_meant(&profile, &needs) });
     }
+    unknown.retain(|demand| !left.offers(demand.need));
+    Ok(match finding(&profile, &left, &unknown) {
+        Some(finding) => Outcome::fail(finding),
+        None => Outcome::Pass { worst: 0.0 },
+    })
 }
 
-fn sentence(profile: &Profile, demand: &Demand) -> String {
-    format!("{} needs {}; {}", demand.by, demand.need, profile.refusal(demand.need))
+/// What keeps the profile's devices from being meant, each need once.
+fn not_meant(profile: &Profile, needs: &[Need]) -> String {
+    let mut lacking: Vec<String> = Vec::new();
+    for need in needs.iter().filter(|need| !profile.offers(**need)) {
+        let need = need.to_string();
+        if !lacking.contains(&need) {
+            lacking.push(need);
+        }
+    }
+    format!("not meant for {profile}: it needs {}", lacking.join(", "))
+}
+
+fn sentence(profile: &Profile, left: &Profile, demand: &Demand) -> String {
+    format!("{} needs {}; {}", demand.by, demand.need, profile.refusal(demand.need, left))
 }
 
 /// The first demand names the finding, the others are its places.
-fn finding(profile: &Profile, demands: &[Demand]) -> Option<Finding> {
+fn finding(profile: &Profile, left: &Profile, demands: &[Demand]) -> Option<Finding> {
     let first = demands.first()?;
-    let mut finding = Finding::new(Kind::LimitExceeded, sentence(profile, first));
+    let mut finding = Finding::new(Kind::LimitExceeded, sentence(profile, left, first));
     finding.file.clone_from(&first.file);
     finding.line = first.line;
     for demand in &demands[1..] {
-        let place = sentence(profile, demand);
+        let place = sentence(profile, left, demand);
         // Two steps may run one kernel.
         if place != finding.message && !finding.places.contains(&place) {
             finding.places.push(place);

@@ -152,9 +152,15 @@ impl Profile {
         self.rows.clone().into_iter().map(|row| (row.covers.as_str(), row.source.as_str()))
     }
 
-    /// Whether it is one device, real or the specification's.
-    pub(super) fn is_single(&self) -> bool {
-        self.rows.len() == 1
+    /// What is left of it without the devices that lack one of these.
+    pub(super) fn offering(&self, needs: &[Need]) -> Self {
+        let has_all = |row: &&Offering| needs.iter().all(|need| row.offers(*need));
+        Self { name: self.name, rows: self.rows.iter().copied().filter(has_all).collect() }
+    }
+
+    /// Whether it has no device.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Whether all its devices offer that.
@@ -195,12 +201,13 @@ impl Profile {
         offered?.into_iter().reduce(|least, has| if least.covers(has) { has } else { least })
     }
 
-    /// What it says to a need that it doesn't meet, and whom that leaves behind.
-    pub(super) fn refusal(&self, need: Need) -> String {
+    /// What it says to a need that it doesn't meet, and whom that leaves behind. Devices that aren't
+    /// in what is left of it were left behind before.
+    pub(super) fn refusal(&self, need: Need, left: &Self) -> String {
         let name = self.name;
         let has = match (need, self.weakest(need)) {
             (Need::Feature(_), _) => format!("{name} lacks it"),
-            (Need::SubgroupSizes(_), Some(has)) if self.is_single() => {
+            (Need::SubgroupSizes(_), Some(has)) if self.rows.len() == 1 => {
                 format!("{name} has {}", has.amount())
             }
             (Need::SubgroupSizes(_), _) => format!("{name} has none that all devices offer"),
@@ -210,7 +217,8 @@ impl Profile {
             (_, Some(has)) => format!("{name} has {}", has.amount()),
             (_, None) => format!("{name} offers none"),
         };
-        let behind = DEVICES.devices.iter().filter(|row| !row.offers(need));
+        let is_counted = |row: &&Offering| !self.rows.contains(row) || left.rows.contains(row);
+        let behind = DEVICES.devices.iter().filter(|row| !row.offers(need)).filter(is_counted);
         let behind: Vec<&str> = behind.map(|row| row.name.as_str()).collect();
         match behind.as_slice() {
             [] => format!("{has}; no device of the table is left behind"),
@@ -297,14 +305,18 @@ mod tests {
     #[test]
     fn a_refusal_names_who_is_left_behind() {
         let common = Profile::common();
-        let push = common.refusal(Need::PushBytes(160));
+        let refusal = |profile: &Profile, need: Need| profile.refusal(need, profile);
+        let push = refusal(&common, Need::PushBytes(160));
         assert_eq!(push, "common has 128; left behind: rx-580, rx-6800-xt, swiftshader");
-        let half = common.refusal(Need::Feature(Feature::Float16));
+        let half = refusal(&common, Need::Feature(Feature::Float16));
         assert_eq!(half, "common lacks it; left behind: gtx-1060, rx-580, swiftshader");
-        let least = named("minimum").refusal(Need::SharedBytes(20_000));
+        let least = refusal(&named("minimum"), Need::SharedBytes(20_000));
         assert_eq!(least, "minimum has 16384; no device of the table is left behind");
-        let size = named("swiftshader").refusal(Need::SubgroupSizes(128));
+        let size = refusal(&named("swiftshader"), Need::SubgroupSizes(128));
         assert!(size.starts_with("swiftshader has 4; left behind: rtx-2060"), "{size}");
+        let bytes = common.offering(&[Need::Feature(Feature::StorageBuffer8BitAccess)]);
+        let push = common.refusal(Need::PushBytes(160), &bytes);
+        assert_eq!(push, "common has 128; left behind: rx-580, rx-6800-xt");
     }
 
     #[test]
