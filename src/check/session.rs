@@ -8,7 +8,7 @@ use crate::numeric::ErrorModel;
 use super::execute::Executed;
 use super::kernels::Kernels;
 use super::proven::Proven;
-use super::{Circumstances, Output};
+use super::{Circumstances, Output, Profile};
 
 /// How a device that has a choice runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub struct Session {
     pub(super) output: Option<Output>,
     /// What the commands that repeat a finding begin with.
     pub(super) program: String,
+    /// What the limits check holds kernels against.
+    pub(super) profile: Profile,
 }
 
 impl Session {
@@ -67,6 +69,7 @@ impl Session {
             subgroup_sizes: Vec::new(),
             output: None,
             program: "vklab".to_owned(),
+            profile: Profile::default(),
         }
     }
 
@@ -110,6 +113,11 @@ impl Session {
     pub(super) fn heard(&mut self, executed: &Executed) {
         self.messages.extend(executed.messages.iter().cloned());
         self.observations.extend(executed.observations.iter().cloned());
+    }
+
+    /// Lets the limits check hold kernels against this profile instead of the common one.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
     }
 
     /// The error model in force.

@@ -5,7 +5,7 @@ mod dump;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
-use crate::check::{CheckError, Effort, Foreign, Outcome, Session, Subject, run};
+use crate::check::{CheckError, Effort, Foreign, Outcome, Profile, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::kernel_file::KernelFile;
@@ -28,6 +28,8 @@ pub struct ServeOptions {
     pub subgroup_sizes: Vec<u32>,
     /// Where the arrays of findings go.
     pub dump: Option<PathBuf>,
+    /// What the limits check holds kernels against.
+    pub profile: Profile,
 }
 
 /// Serves tasks from `input` until it ends.
@@ -46,6 +48,7 @@ pub fn serve(
     };
     session.set_program(&options.program);
     session.set_subgroup_sizes(&options.subgroup_sizes);
+    session.set_profile(options.profile.clone());
     session.add_includes(Box::new(registry.includes().clone()));
     say(
         &mut out,
