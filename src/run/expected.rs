@@ -233,6 +233,9 @@ impl Expectations {
                 }
             }
         }
+        for script in targets.scripts() {
+            pairs.push(([script.clone(), script], Check::Forward));
+        }
         let covers = |line: &Expectation, ([group, target], check): &([String; 2], Check)| {
             line.covers([group, target], *check)
         };

@@ -8,15 +8,16 @@ use ash::vk;
 
 use super::handle::Owned;
 use super::logical::Logical;
-use crate::device::{DeviceError, Kernel, SpecValue};
+use crate::device::{Binding, DeviceError, Kernel, SpecValue};
+use crate::spirv::{self, BindingKind};
 
 const SPIRV_MAGIC: u32 = 0x0723_0203;
 
 /// A loaded kernel.
 pub(super) struct Pipeline {
     pub(super) name: String,
-    /// (set, binding), ascending.
-    pub(super) bindings: Vec<(u32, u32)>,
+    /// Ascending.
+    pub(super) bindings: Vec<Slot>,
     pub(super) push_bytes: u32,
     /// Layouts of the sets that have bindings, with their number, ascending.
     pub(super) sets: Vec<(u32, Owned<vk::DescriptorSetLayout>)>,
@@ -26,6 +27,34 @@ pub(super) struct Pipeline {
     _empty_sets: Vec<Owned<vk::DescriptorSetLayout>>,
 }
 
+/// What a kernel declares at a binding, as the layout has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) set: u32,
+    pub(super) binding: u32,
+    pub(super) kind: vk::DescriptorType,
+    /// Descriptors in it.
+    pub(super) count: u32,
+}
+
+/// The bindings of a kernel with what its module says of them; a module that says nothing has
+/// storage buffers.
+fn slots(kernel: &Kernel) -> Vec<Slot> {
+    let interface = spirv::reflect(&kernel.optimized);
+    let declared = interface.map_or(Vec::new(), |interface| interface.bindings);
+    let mut places = kernel.bindings.clone();
+    places.sort_unstable();
+    let slot = |(set, binding)| {
+        let found = declared.iter().find(|b| (b.set, b.binding) == (set, binding));
+        let kind = match found.map(|b| b.kind) {
+            Some(BindingKind::Uniform) => vk::DescriptorType::UNIFORM_BUFFER,
+            _ => vk::DescriptorType::STORAGE_BUFFER,
+        };
+        Slot { set, binding, kind, count: found.map_or(1, |b| b.descriptor_count.max(1)) }
+    };
+    places.into_iter().map(slot).collect()
+}
+
 impl Pipeline {
     /// Builds a kernel that passed [`check`].
     pub(super) fn new(
@@ -33,15 +62,13 @@ impl Pipeline {
         cache: vk::PipelineCache,
         kernel: &Kernel,
     ) -> Result<Self, DeviceError> {
-        let mut bindings = kernel.bindings.clone();
-        bindings.sort_unstable();
+        let bindings = slots(kernel);
         let (mut sets, mut empty_sets, mut raw_sets) = (Vec::new(), Vec::new(), Vec::new());
-        for set in 0..bindings.last().map_or(0, |&(set, _)| set + 1) {
-            let numbers: Vec<u32> =
-                bindings.iter().filter(|(s, _)| *s == set).map(|&(_, binding)| binding).collect();
-            let layout = set_layout(logical, &kernel.name, &numbers)?;
+        for set in 0..bindings.last().map_or(0, |slot| slot.set + 1) {
+            let slots: Vec<Slot> = bindings.iter().filter(|s| s.set == set).copied().collect();
+            let layout = set_layout(logical, &kernel.name, &slots)?;
             raw_sets.push(layout.raw());
-            if numbers.is_empty() {
+            if slots.is_empty() {
                 empty_sets.push(layout);
             } else {
                 sets.push((set, layout));
@@ -58,6 +85,13 @@ impl Pipeline {
             raw,
             _empty_sets: empty_sets,
         })
+    }
+
+    /// What the kernel declares where a buffer is bound.
+    pub(super) fn slot(&self, bound: &Binding) -> Option<&Slot> {
+        let place = (bound.set, bound.binding);
+        let at = self.bindings.binary_search_by_key(&place, |slot| (slot.set, slot.binding));
+        at.ok().and_then(|at| self.bindings.get(at))
     }
 
     /// Where a set stands among those that have bindings.
@@ -103,8 +137,10 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
     if let Some((set, _)) = kernel.bindings.iter().find(|(set, _)| *set >= set_count) {
         return refuse(format!("uses descriptor set {set}; this device has {set_count}"));
     }
-    let count = kernel.bindings.len();
-    if count > limits.storage_buffers as usize {
+    // Vulkan promises as many uniform buffers to a stage as a kernel has bindings in all here.
+    let counts = slots(kernel).into_iter().map(|slot| u64::from(slot.count));
+    let count: u64 = counts.sum();
+    if count > u64::from(limits.storage_buffers) {
         return refuse(format!(
             "binds {count} storage buffers; this device allows {}",
             limits.storage_buffers
@@ -143,15 +179,15 @@ fn newest_spirv(device: &str, instance: u32) -> u32 {
 fn set_layout(
     logical: &Arc<Logical>,
     name: &str,
-    numbers: &[u32],
+    slots: &[Slot],
 ) -> Result<Owned<vk::DescriptorSetLayout>, DeviceError> {
-    let bindings: Vec<_> = numbers
+    let bindings: Vec<_> = slots
         .iter()
-        .map(|&number| {
+        .map(|slot| {
             vk::DescriptorSetLayoutBinding::default()
-                .binding(number)
-                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .descriptor_count(1)
+                .binding(slot.binding)
+                .descriptor_type(slot.kind)
+                .descriptor_count(slot.count)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         })
         .collect();

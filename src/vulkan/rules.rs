@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::memory::Buffer;
-use super::pipeline::Pipeline;
+use super::pipeline::{Pipeline, Slot};
 use crate::device::{Binding, BufferId, Command, DeviceError, DeviceInfo, KernelId, Recording};
 
 /// What a recording can name.
@@ -158,29 +158,31 @@ fn dispatch(
     bindings.iter().try_for_each(|binding| bound_range(known, name, binding))
 }
 
-/// Every binding of the kernel once and no other.
+/// Every descriptor of the kernel once and no other.
 fn same_bindings(pipeline: &Pipeline, bindings: &[Binding]) -> Result<(), Broken> {
     let name = &pipeline.name;
-    for (index, Binding { set, binding, .. }) in bindings.iter().enumerate() {
-        if pipeline.bindings.binary_search(&(*set, *binding)).is_err() {
+    for (index, bound) in bindings.iter().enumerate() {
+        let Binding { set, binding, .. } = bound;
+        let Some(slot) = pipeline.slot(bound) else {
             return Err(Broken::Malformed(format!(
                 "kernel '{name}' has no binding {set}.{binding}"
             )));
-        }
-        if bindings[..index].iter().any(|b| (b.set, b.binding) == (*set, *binding)) {
+        };
+        let element = bound.element_in(&bindings[..index]);
+        if element >= slot.count {
+            let times = if slot.count == 1 { "twice" } else { "too often" };
             return Err(Broken::Malformed(format!(
-                "binding {set}.{binding} of kernel '{name}' is given twice"
+                "binding {set}.{binding} of kernel '{name}' is given {times}"
             )));
         }
     }
-    // Distinct and each declared: only a smaller number can differ.
-    let missing = pipeline.bindings.iter().find(|(set, binding)| {
-        bindings.len() < pipeline.bindings.len()
-            && !bindings.iter().any(|b| (b.set, b.binding) == (*set, *binding))
-    });
-    match missing {
+    // None too often and each declared: only a smaller number can differ.
+    let given = |slot: &Slot| {
+        bindings.iter().filter(|b| (b.set, b.binding) == (slot.set, slot.binding)).count()
+    };
+    match pipeline.bindings.iter().find(|slot| given(slot) < slot.count as usize) {
         None => Ok(()),
-        Some((set, binding)) => {
+        Some(Slot { set, binding, .. }) => {
             Err(Broken::Malformed(format!("binding {set}.{binding} of kernel '{name}' is missing")))
         }
     }
