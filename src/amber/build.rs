@@ -1,9 +1,8 @@
 //! From a pipeline to a kernel.
 
-use std::collections::BTreeSet;
 use std::fs;
 
-use super::script::{BindKind, Format, Pipeline, Script, Shader, Source, SubgroupSize, Target};
+use super::script::{BindKind, Format, Pipeline, Script, Shader, Source, SubgroupSize, Target, Text};
 use crate::check::{CheckError, Session};
 use crate::device::{DeviceInfo, Kernel};
 use crate::glsl;
@@ -37,20 +36,17 @@ pub(super) fn build(
         let what = format!("the shader's entry point is `{}`", interface.entry);
         return Err(fault(script, pipeline.line, what));
     }
-    let places: BTreeSet<(u32, u32)> =
-        interface.bindings.iter().map(|b| (b.set, b.binding)).collect();
     let kernel = Kernel {
         name,
         optimized: words.clone(),
         debug: words,
         entry: pipeline.entry.clone(),
-        bindings: places.into_iter().collect(),
+        bindings: Vec::new(),
         push_bytes: interface.push_bytes.next_multiple_of(4),
         spec: specialization(pipeline, &interface),
         subgroup_size: subgroup_size(pipeline, session.info())?,
         capabilities: interface.capabilities.clone(),
     };
-    full_subgroups(pipeline, &interface, session.info())?;
     Ok(Built { kernel, interface })
 }
 
@@ -74,32 +70,10 @@ fn subgroup_size(pipeline: &Pipeline, info: &DeviceInfo) -> Result<Option<u32>, 
     size.map(Some).ok_or_else(lacking)
 }
 
-/// Subgroups are full where the workgroup's rows are made of whole ones: Vulkan lets nobody ask
-/// for more (VUID-VkPipelineShaderStageCreateInfo-flags-02759).
-fn full_subgroups(
-    pipeline: &Pipeline,
-    interface: &Interface,
-    info: &DeviceInfo,
-) -> Result<(), CheckError> {
-    let values: Vec<(u32, u32)> = pipeline.spec.iter().map(|s| (s.id, s.bits)).collect();
-    let size = info.limits.subgroup_size.max(1);
-    let [row, ..] = interface.local_size_with(&values);
-    if pipeline.full_subgroups && !row.is_multiple_of(size) {
-        return Err(CheckError::Unsupported(format!(
-            "rows of {row} invocations aren't made of full subgroups of {size}"
-        )));
-    }
-    Ok(())
-}
-
 fn words(session: &Session, script: &Script, shader: &Shader) -> Result<Vec<u32>, CheckError> {
     let path = script.path.display().to_string();
     let (path, bytes) = match &shader.source {
-        // Lines of messages are those of the script.
-        Source::Inline(text) => {
-            let above = "\n".repeat(usize::try_from(text.line).unwrap_or(1).saturating_sub(1));
-            (path, (above + &text.text).into_bytes())
-        }
+        Source::Inline(text) => (path, in_place(text).into_bytes()),
         Source::File(name) => {
             let file = script.folder().join(name);
             let bytes = fs::read(&file).map_err(|error| {
@@ -124,6 +98,20 @@ fn words(session: &Session, script: &Script, shader: &Shader) -> Result<Vec<u32>
     let build = Build { target: glsl_target(shader.target), ..Build::new(source) };
     let folders = Folders::new([script.folder().to_owned()]);
     Ok(session.compiler().compile(&build, &folders)?.debug)
+}
+
+/// The text with so many lines above that messages name those of the script. `#version` has to be
+/// the first of all in some versions, so that they go below it.
+fn in_place(text: &Text) -> String {
+    let body = text.text.trim_start();
+    let skipped = text.text.len() - body.len();
+    let skipped = text.text[..skipped].matches('\n').count();
+    let above = usize::try_from(text.line).unwrap_or(1).saturating_sub(1) + skipped;
+    let above = "\n".repeat(above);
+    match body.split_once('\n') {
+        Some((first, rest)) if first.starts_with("#version") => format!("{first}\n{above}{rest}"),
+        _ => above + body,
+    }
 }
 
 const fn glsl_target(target: Target) -> glsl::Target {

@@ -101,17 +101,20 @@ impl Buffer {
         let text = fs::read_to_string(&file);
         let text = text.map_err(|error| unreadable(script, path, &error.to_string()))?;
         let mut lexer = Lexer::new(&text);
+        let count = self.len * self.element.fields.len();
         let mut index = 0;
         loop {
             let token = lexer.next();
             match token.kind {
                 Kind::End => return Ok(()),
                 Kind::LineEnd => {}
+                // A file may hold more than the buffer's size asks for.
+                Kind::Word | Kind::Quoted if index == count => return Ok(()),
                 Kind::Word | Kind::Quoted => {
                     let number = Number::parse(token.text);
                     let put = number.and_then(|number| self.put(bytes, index, number));
                     put.ok_or_else(|| {
-                        let what = format!("no number of buffer `{}`, or one too many", self.name);
+                        let what = format!("this is no number of buffer `{}`", self.name);
                         wrong(&file.display().to_string(), &text, token.at, what)
                     })?;
                     index += 1;

@@ -9,8 +9,7 @@ pub(super) fn needs(script: &Script, features: &Features) -> Result<(), CheckErr
     let lacking = |need: &&Need| match need.kind {
         NeedKind::Feature => !has_feature(features, &need.name),
         NeedKind::Property => !has_property(features, &need.name),
-        // An extension alone says nothing that the features and the module's capabilities don't.
-        NeedKind::Extension => false,
+        NeedKind::Extension => !has_extension(features, &need.name),
     };
     match script.needs.iter().find(lacking) {
         None => Ok(()),
@@ -20,8 +19,7 @@ pub(super) fn needs(script: &Script, features: &Features) -> Result<(), CheckErr
     }
 }
 
-/// Features by Amber's names. Of those that the lab doesn't ask devices for, the module's
-/// capabilities tell as much, and the device decides on them.
+/// Features by Amber's names. One that isn't listed is never switched on.
 fn has_feature(features: &Features, name: &str) -> bool {
     match name {
         "shaderInt16" => features.arithmetic_i16,
@@ -45,14 +43,21 @@ fn has_feature(features: &Features, name: &str) -> bool {
         | "SubgroupSupportedOperations.clustered"
         | "SubgroupSupportedOperations.quad" => features.subgroup_arithmetic,
         "VariablePointerFeatures.variablePointers"
-        | "VariablePointerFeatures.variablePointersStorageBuffer"
-        | "VulkanMemoryModelFeatures.vulkanMemoryModel"
-        | "VulkanMemoryModelFeatures.vulkanMemoryModelDeviceScope"
-        | "ZeroInitializeWorkgroupMemoryFeatures.shaderZeroInitializeWorkgroupMemory"
-        | "Storage8BitFeatures.storagePushConstant8"
-        | "Storage16BitFeatures.storagePushConstant16" => true,
+        | "VariablePointerFeatures.variablePointersStorageBuffer" => features.variable_pointers,
+        "VulkanMemoryModelFeatures.vulkanMemoryModel"
+        | "VulkanMemoryModelFeatures.vulkanMemoryModelDeviceScope" => features.vulkan_memory_model,
+        "ZeroInitializeWorkgroupMemoryFeatures.shaderZeroInitializeWorkgroupMemory" => {
+            features.zeroed_shared
+        }
+        "Storage8BitFeatures.storagePushConstant8" => features.push_i8,
+        "Storage16BitFeatures.storagePushConstant16" => features.push_f16,
         _ => false,
     }
+}
+
+/// Most extensions say nothing that the module's capabilities don't; this one has no capability.
+fn has_extension(features: &Features, name: &str) -> bool {
+    name != "VK_KHR_zero_initialize_workgroup_memory" || features.zeroed_shared
 }
 
 fn has_property(features: &Features, name: &str) -> bool {

@@ -42,6 +42,18 @@ impl Number {
         }
     }
 
+    /// The same number, as an integer where it is a small one.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number of at most 32 bits")]
+    pub fn whole(self) -> Self {
+        match self {
+            Self::Float(float) if float.fract() == 0.0 && float.abs() < 4_294_967_296.0 => {
+                Self::Int(float as i128)
+            }
+            other => other,
+        }
+    }
+
     /// The bytes of it in a type, if it is one of its numbers; integers may be written as those of
     /// the other sign with the same bits.
     #[must_use]

@@ -1,5 +1,7 @@
 //! Kernels with the buffers that pipelines bind to them.
 
+use std::collections::BTreeMap;
+
 use super::build::{build, fault, is_kind};
 use super::script::{Part, Pipeline, Script};
 use crate::check::{CheckError, Session};
@@ -32,16 +34,16 @@ fn prepare_one(
     handles: &[Handle],
     contents: &[Vec<u8>],
 ) -> Result<Prepared, CheckError> {
-    let built = build(session, script, pipeline)?;
+    let mut built = build(session, script, pipeline)?;
     let (mut bounds, mut windows) = (Vec::new(), Vec::new());
-    for &(set, binding) in &built.kernel.bindings {
-        let place = (set, binding);
-        let declared = built.interface.bindings.iter().find(|b| (b.set, b.binding) == place);
-        let bind = pipeline.binds.iter().find(|b| (b.set, b.binding) == place);
-        let (Some(declared), Some(bind)) = (declared, bind) else {
+    // Several blocks may share a binding.
+    let declared = built.interface.bindings.iter().map(|b| ((b.set, b.binding), b));
+    for ((set, binding), declared) in declared.collect::<BTreeMap<_, _>>() {
+        let bind = pipeline.binds.iter().find(|b| (b.set, b.binding) == (set, binding));
+        let bind = bind.ok_or_else(|| {
             let what = format!("the shader has a binding {set}.{binding}, where nothing is bound");
-            return Err(fault(script, pipeline.line, what));
-        };
+            fault(script, pipeline.line, what)
+        })?;
         if !is_kind(declared.kind, bind.kind) {
             let what = format!("{set}.{binding} is {:?} in the shader", declared.kind);
             return Err(fault(script, bind.line, what));
@@ -61,6 +63,7 @@ fn prepare_one(
             };
             windows.push(window.ok_or_else(outside)?);
             bounds.push(Bound { set, binding, handle: handles[part.buffer], access });
+            built.kernel.bindings.push((set, binding));
         }
     }
     let mut push = pipeline.push.map_or(Vec::new(), |buffer| contents[buffer].clone());

@@ -31,8 +31,8 @@ pub struct Kernel {
     pub debug: Vec<u32>,
     /// Entry point.
     pub entry: String,
-    /// (set, binding) of every buffer the kernel declares, ascending. Its module says which of them
-    /// are uniform buffers.
+    /// (set, binding) of every buffer the kernel declares, ascending; its module says which are
+    /// uniform ones. An array of descriptors is listed once for each element.
     pub bindings: Vec<(u32, u32)>,
     /// Size of the push constant block, 0 for none, a multiple of 4.
     pub push_bytes: u32,
@@ -56,8 +56,8 @@ pub struct Extent {
     pub logical_bytes: u64,
 }
 
-/// One buffer of a dispatch. Where the kernel has an array of descriptors at a binding, each
-/// element is a binding of its own, in their order.
+/// One buffer of a dispatch. Of an array of descriptors each element is a binding of its own, in
+/// their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Binding {
     /// Descriptor set.

@@ -53,8 +53,7 @@ pub(super) fn descriptor_sets(
     let mut writes = Vec::with_capacity(infos.len());
     for (pipeline, bindings, group) in order {
         for (at, (binding, info)) in bindings.iter().zip(&mut infos).enumerate() {
-            let (place, slot) = (pipeline.set_place(binding.set), pipeline.slot(binding));
-            let (Some(place), Some(slot)) = (place, slot) else {
+            let Some(place) = pipeline.set_place(binding.set) else {
                 continue;
             };
             writes.push(
@@ -62,7 +61,7 @@ pub(super) fn descriptor_sets(
                     .dst_set(sets[group.first + place])
                     .dst_binding(binding.binding)
                     .dst_array_element(binding.element_in(&bindings[..at]))
-                    .descriptor_type(slot.kind)
+                    .descriptor_type(pipeline.kind((binding.set, binding.binding)))
                     .buffer_info(info),
             );
         }

@@ -8,7 +8,7 @@ use ash::vk;
 
 use super::handle::Owned;
 use super::logical::Logical;
-use crate::device::{Binding, DeviceError, Kernel, SpecValue};
+use crate::device::{DeviceError, Kernel, SpecValue};
 use crate::spirv::{self, BindingKind};
 
 const SPIRV_MAGIC: u32 = 0x0723_0203;
@@ -16,8 +16,10 @@ const SPIRV_MAGIC: u32 = 0x0723_0203;
 /// A loaded kernel.
 pub(super) struct Pipeline {
     pub(super) name: String,
-    /// Ascending.
-    pub(super) bindings: Vec<Slot>,
+    /// (set, binding) of each descriptor, ascending.
+    pub(super) bindings: Vec<(u32, u32)>,
+    /// Those of uniform buffers.
+    uniform: BTreeSet<(u32, u32)>,
     pub(super) push_bytes: u32,
     /// Layouts of the sets that have bindings, with their number, ascending.
     pub(super) sets: Vec<(u32, Owned<vk::DescriptorSetLayout>)>,
@@ -27,34 +29,6 @@ pub(super) struct Pipeline {
     _empty_sets: Vec<Owned<vk::DescriptorSetLayout>>,
 }
 
-/// What a kernel declares at a binding, as the layout has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot {
-    pub(super) set: u32,
-    pub(super) binding: u32,
-    pub(super) kind: vk::DescriptorType,
-    /// Descriptors in it.
-    pub(super) count: u32,
-}
-
-/// The bindings of a kernel with what its module says of them; a module that says nothing has
-/// storage buffers.
-fn slots(kernel: &Kernel) -> Vec<Slot> {
-    let interface = spirv::reflect(&kernel.optimized);
-    let declared = interface.map_or(Vec::new(), |interface| interface.bindings);
-    let mut places = kernel.bindings.clone();
-    places.sort_unstable();
-    let slot = |(set, binding)| {
-        let found = declared.iter().find(|b| (b.set, b.binding) == (set, binding));
-        let kind = match found.map(|b| b.kind) {
-            Some(BindingKind::Uniform) => vk::DescriptorType::UNIFORM_BUFFER,
-            _ => vk::DescriptorType::STORAGE_BUFFER,
-        };
-        Slot { set, binding, kind, count: found.map_or(1, |b| b.descriptor_count.max(1)) }
-    };
-    places.into_iter().map(slot).collect()
-}
-
 impl Pipeline {
     /// Builds a kernel that passed [`check`].
     pub(super) fn new(
@@ -62,13 +36,16 @@ impl Pipeline {
         cache: vk::PipelineCache,
         kernel: &Kernel,
     ) -> Result<Self, DeviceError> {
-        let bindings = slots(kernel);
+        let mut bindings = kernel.bindings.clone();
+        bindings.sort_unstable();
+        let uniform = uniform(kernel);
         let (mut sets, mut empty_sets, mut raw_sets) = (Vec::new(), Vec::new(), Vec::new());
-        for set in 0..bindings.last().map_or(0, |slot| slot.set + 1) {
-            let slots: Vec<Slot> = bindings.iter().filter(|s| s.set == set).copied().collect();
-            let layout = set_layout(logical, &kernel.name, &slots)?;
+        for set in 0..bindings.last().map_or(0, |&(set, _)| set + 1) {
+            let descriptors: Vec<(u32, u32)> =
+                bindings.iter().filter(|(s, _)| *s == set).copied().collect();
+            let layout = set_layout(logical, &kernel.name, &descriptors, &uniform)?;
             raw_sets.push(layout.raw());
-            if slots.is_empty() {
+            if descriptors.is_empty() {
                 empty_sets.push(layout);
             } else {
                 sets.push((set, layout));
@@ -79,6 +56,7 @@ impl Pipeline {
         Ok(Self {
             name: kernel.name.clone(),
             bindings,
+            uniform,
             push_bytes: kernel.push_bytes,
             sets,
             layout,
@@ -87,16 +65,30 @@ impl Pipeline {
         })
     }
 
-    /// What the kernel declares where a buffer is bound.
-    pub(super) fn slot(&self, bound: &Binding) -> Option<&Slot> {
-        let place = (bound.set, bound.binding);
-        let at = self.bindings.binary_search_by_key(&place, |slot| (slot.set, slot.binding));
-        at.ok().and_then(|at| self.bindings.get(at))
+    /// As what a buffer is bound.
+    pub(super) fn kind(&self, place: (u32, u32)) -> vk::DescriptorType {
+        descriptor_type(&self.uniform, place)
     }
 
     /// Where a set stands among those that have bindings.
     pub(super) fn set_place(&self, set: u32) -> Option<usize> {
         self.sets.binary_search_by_key(&set, |&(number, _)| number).ok()
+    }
+}
+
+/// Which of a kernel's buffers its module has as uniform ones.
+fn uniform(kernel: &Kernel) -> BTreeSet<(u32, u32)> {
+    // A module that can't be read here is for the driver to refuse.
+    let bindings = spirv::reflect(&kernel.optimized).map_or(Vec::new(), |module| module.bindings);
+    let uniform = bindings.into_iter().filter(|binding| binding.kind == BindingKind::Uniform);
+    uniform.map(|binding| (binding.set, binding.binding)).collect()
+}
+
+fn descriptor_type(uniform: &BTreeSet<(u32, u32)>, place: (u32, u32)) -> vk::DescriptorType {
+    if uniform.contains(&place) {
+        vk::DescriptorType::UNIFORM_BUFFER
+    } else {
+        vk::DescriptorType::STORAGE_BUFFER
     }
 }
 
@@ -131,16 +123,11 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
             "requires a subgroup size of {size}; this device lets one require {offered}"
         ));
     }
-    if kernel.bindings.iter().collect::<BTreeSet<_>>().len() != kernel.bindings.len() {
-        return refuse("lists a binding twice".into());
-    }
     if let Some((set, _)) = kernel.bindings.iter().find(|(set, _)| *set >= set_count) {
         return refuse(format!("uses descriptor set {set}; this device has {set_count}"));
     }
-    // Vulkan promises as many uniform buffers to a stage as a kernel has bindings in all here.
-    let counts = slots(kernel).into_iter().map(|slot| u64::from(slot.count));
-    let count: u64 = counts.sum();
-    if count > u64::from(limits.storage_buffers) {
+    let count = kernel.bindings.len();
+    if count > limits.storage_buffers as usize {
         return refuse(format!(
             "binds {count} storage buffers; this device allows {}",
             limits.storage_buffers
@@ -179,20 +166,24 @@ fn newest_spirv(device: &str, instance: u32) -> u32 {
 fn set_layout(
     logical: &Arc<Logical>,
     name: &str,
-    slots: &[Slot],
+    descriptors: &[(u32, u32)],
+    uniform: &BTreeSet<(u32, u32)>,
 ) -> Result<Owned<vk::DescriptorSetLayout>, DeviceError> {
-    let bindings: Vec<_> = slots
-        .iter()
-        .map(|slot| {
-            vk::DescriptorSetLayoutBinding::default()
-                .binding(slot.binding)
-                .descriptor_type(slot.kind)
-                .descriptor_count(slot.count)
-                .stage_flags(vk::ShaderStageFlags::COMPUTE)
-        })
-        .collect();
+    let mut bindings: Vec<vk::DescriptorSetLayoutBinding<'_>> = Vec::new();
+    for &place in descriptors {
+        match bindings.last_mut().filter(|last| last.binding == place.1) {
+            Some(array) => array.descriptor_count += 1,
+            None => bindings.push(
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(place.1)
+                    .descriptor_type(descriptor_type(uniform, place))
+                    .descriptor_count(1)
+                    .stage_flags(vk::ShaderStageFlags::COMPUTE),
+            ),
+        }
+    }
     let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-    // SAFETY: binding numbers are distinct, which `check` saw to
+    // SAFETY: binding numbers are distinct, since equal ones follow each other and are one array
     // (VUID-VkDescriptorSetLayoutCreateInfo-binding-00279).
     let raw = unsafe { logical.raw.create_descriptor_set_layout(&create, None) }
         .map_err(|error| logical.failed("creating a descriptor set layout", error))?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::memory::Buffer;
-use super::pipeline::{Pipeline, Slot};
+use super::pipeline::Pipeline;
 use crate::device::{Binding, BufferId, Command, DeviceError, DeviceInfo, KernelId, Recording};
 
 /// What a recording can name.
@@ -161,28 +161,29 @@ fn dispatch(
 /// Every descriptor of the kernel once and no other.
 fn same_bindings(pipeline: &Pipeline, bindings: &[Binding]) -> Result<(), Broken> {
     let name = &pipeline.name;
-    for (index, bound) in bindings.iter().enumerate() {
-        let Binding { set, binding, .. } = bound;
-        let Some(slot) = pipeline.slot(bound) else {
+    let given = |place: (u32, u32)| bindings.iter().filter(|b| (b.set, b.binding) == place).count();
+    let declared = |place| pipeline.bindings.iter().filter(|other| **other == place).count();
+    for Binding { set, binding, .. } in bindings {
+        let (given, declared) = (given((*set, *binding)), declared((*set, *binding)));
+        if declared == 0 {
             return Err(Broken::Malformed(format!(
                 "kernel '{name}' has no binding {set}.{binding}"
             )));
-        };
-        let element = bound.element_in(&bindings[..index]);
-        if element >= slot.count {
-            let times = if slot.count == 1 { "twice" } else { "too often" };
+        }
+        if given > declared {
+            let times = if declared == 1 { "twice" } else { "too often" };
             return Err(Broken::Malformed(format!(
                 "binding {set}.{binding} of kernel '{name}' is given {times}"
             )));
         }
     }
     // None too often and each declared: only a smaller number can differ.
-    let given = |slot: &Slot| {
-        bindings.iter().filter(|b| (b.set, b.binding) == (slot.set, slot.binding)).count()
-    };
-    match pipeline.bindings.iter().find(|slot| given(slot) < slot.count as usize) {
+    if bindings.len() == pipeline.bindings.len() {
+        return Ok(());
+    }
+    match pipeline.bindings.iter().find(|place| given(**place) < declared(**place)) {
         None => Ok(()),
-        Some(Slot { set, binding, .. }) => {
+        Some((set, binding)) => {
             Err(Broken::Malformed(format!("binding {set}.{binding} of kernel '{name}' is missing")))
         }
     }

@@ -78,10 +78,13 @@ impl<'t> Parser<'t> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let init = match self.keyword("SIZE", &["FILL", "SERIES_FROM", "FILE"])? {
             "FILL" => {
-                let value = self.stored(&element.fields[0], "a number to fill with")?;
-                let others = element.fields.iter().map(|field| field.dtype);
-                if let Some(other) = others.into_iter().find(|d| value.encode(*d).is_none()) {
-                    return Err(self.wrong(token, format!("{value} is no {other}")));
+                // Many scripts fill integers with `0.0`.
+                let (at, value) = self.number("a number to fill with")?;
+                let value = value.whole();
+                let dtypes = element.fields.iter().map(|field| field.dtype);
+                if let Some(dtype) = dtypes.into_iter().find(|d| value.encode(*d).is_none()) {
+                    let what = format!("`{}` is no number of type {dtype}", shown(at.text));
+                    return Err(self.wrong(at, what));
                 }
                 Init::Fill(value)
             }
