@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use super::script::{BindKind, Format, Pipeline, Script, Shader, Source, SubgroupSize, Target, Text};
+use super::script::{
+    BindKind, Format, Pipeline, Script, Shader, Source, SubgroupSize, Target, Text,
+};
 use crate::check::{CheckError, Session};
 use crate::device::{DeviceInfo, Kernel};
 use crate::glsl;

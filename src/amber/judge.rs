@@ -23,7 +23,10 @@ pub(super) fn expect(buffer: &Buffer, bytes: &[u8], expect: &Expect) -> Option<F
         let field = buffer.element.fields[at % each];
         let got = buffer.number(bytes, first + at);
         let want = value.stored(field.dtype).unwrap_or(*value);
-        let tolerance = tolerance(expect, at % each, want);
+        let tolerance = match expect.comparator {
+            Comparator::Eq | Comparator::Ne => tolerance(expect, at % each, want),
+            _ => Tolerance::Absolute(0.0),
+        };
         if !holds(got, want, expect.comparator, tolerance) {
             bad.push((first + at, got, want, tolerance));
         }
@@ -77,7 +80,8 @@ pub(super) fn compare(
             return None;
         }
         worst = bad.iter().copied().max_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(worst);
-        message = format!("is {rmse:e} from `{want_name}` by root mean square, {allowed:e} allowed");
+        message =
+            format!("is {rmse:e} from `{want_name}` by root mean square, {allowed:e} allowed");
     }
     let (got, want) = pair(worst);
     Some(Failed {

@@ -26,7 +26,7 @@ const MOST_PLACES: usize = 5;
 /// What keeps the script from being run and isn't a verdict of its own.
 pub fn check(session: &mut Session, script: &Script, seed: u64) -> Result<Outcome, CheckError> {
     if let Some(unsupported) = &script.unsupported {
-        let reason = format!("line {}: {} not done here", unsupported.line, unsupported.what);
+        let reason = format!("line {}: no support for {}", unsupported.line, unsupported.what);
         return Ok(Outcome::Unsupported { reason });
     }
     let asked = needs(script, &session.info().features).and_then(|()| run(session, script));
@@ -51,7 +51,9 @@ impl From<AmberError> for CheckError {
                 kernel: place.to_string(),
                 what: format!("{message}{}", place.excerpt()),
             },
-            AmberError::Unreadable { path, reason } => Self::Interface { kernel: path, what: reason },
+            AmberError::Unreadable { path, reason } => {
+                Self::Interface { kernel: path, what: reason }
+            }
         }
     }
 }
@@ -170,9 +172,8 @@ impl<'s> Running<'s> {
         let path = self.script.path.display().to_string();
         let mut failures = failed.into_iter();
         if let Some((line, Failed { message, mismatch })) = failures.next() {
-            let also = |(line, failure): (u32, Failed)| {
-                format!("line {line} too: {}", failure.message)
-            };
+            let also =
+                |(line, failure): (u32, Failed)| format!("line {line} too: {}", failure.message);
             return Ok(Some(Finding {
                 file: Some(path),
                 line: Some(line),

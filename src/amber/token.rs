@@ -163,8 +163,7 @@ mod tests {
                 break;
             }
         }
-        let want =
-            [("RUN", 1), ("p", 1), ("1", 2), ("", 2), ("a b", 3), ("END", 3), ("", 3)];
+        let want = [("RUN", 1), ("p", 1), ("1", 2), ("", 2), ("a b", 3), ("END", 3), ("", 3)];
         assert_eq!(seen, want);
     }
 

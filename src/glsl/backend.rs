@@ -187,8 +187,8 @@ pub(super) mod linked {
         text: &str,
         minor: u8,
     ) -> Result<Vec<u32>, Refusal> {
-        let mut options = shaderc::CompileOptions::new()
-            .map_err(|error| Refusal::Error(failed(path, &error)))?;
+        let mut options =
+            shaderc::CompileOptions::new().map_err(|error| Refusal::Error(failed(path, &error)))?;
         let version = match minor {
             0 => shaderc::EnvVersion::Vulkan1_0,
             1..=3 => shaderc::EnvVersion::Vulkan1_1,

@@ -127,7 +127,7 @@ impl Files {
         path: &Path,
         matrices: Matrices,
     ) -> Result<(), FilesError> {
-        if !path.is_dir() && Script::is_one(path) {
+        if !path.is_dir() && (is_script(path) || Script::is_one(path)) {
             self.scripts.push(Work::Script { path: path.to_owned() });
             return Ok(());
         }
@@ -236,10 +236,12 @@ pub(super) fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Every Amber script below a folder, sorted.
-fn scripts_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    all_below(folder, |path| {
-        path.extension().is_some_and(|e| e == "amber") && Script::is_one(path)
-    })
+pub(super) fn scripts_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    all_below(folder, |path| is_script(path) && Script::is_one(path))
+}
+
+fn is_script(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "amber")
 }
 
 fn all_below(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {

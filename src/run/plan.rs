@@ -86,8 +86,8 @@ impl Targets {
             if path.extension().is_some_and(|e| e == "comp" || e == "spv") {
                 return Err(TargetsError::Kernel(path.to_owned()));
             }
-            let is_path =
-                pattern.contains(is_separator) || path.extension().is_some_and(|e| e == "toml" || e == "amber");
+            let is_path = pattern.contains(is_separator)
+                || path.extension().is_some_and(|e| e == "toml" || e == "amber");
             match matcher(registry, pattern) {
                 Ok(matcher) if !is_path => matchers.push(matcher),
                 _ if path.exists() => targets.files.add(registry, path, matrices)?,
@@ -229,9 +229,8 @@ pub fn tasks(
         if let Some(id) = one.filter(|id| *id != CASE && !targets.files.scripts.is_empty()) {
             return Err(TargetsError::NoCase(id.to_owned()));
         }
-        let task = |work: &Work| {
-            Task::new(work.clone(), Check::Forward, seed, vec![CASE.to_owned()])
-        };
+        let task =
+            |work: &Work| Task::new(work.clone(), Check::Forward, seed, vec![CASE.to_owned()]);
         tasks.extend(targets.files.scripts.iter().map(task));
     }
     tasks.retain(|task| !task.cases.is_empty());

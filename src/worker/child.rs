@@ -136,9 +136,7 @@ impl Job {
                 let foreign = Foreign::new(KernelFile::parse(path, text)?, registry)?;
                 Ok(Some(Self::File(Box::new(foreign.asked_as(asked.clone())))))
             }
-            Work::Script { path } => {
-                Ok(Some(Self::Script(Box::new(amber::Script::load(path)?))))
-            }
+            Work::Script { path } => Ok(Some(Self::Script(Box::new(amber::Script::load(path)?)))),
         }
     }
 

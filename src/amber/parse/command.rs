@@ -121,10 +121,11 @@ impl<'t> Parser<'t> {
         let offset_bytes: u64 = self.integer("a number of bytes after IDX")?;
         let next = self.lexer.peek();
         if Number::parse(next.text).is_some() {
-            return Err(self.unsupported(next, " as the second index of EXPECT, which is an image's"));
+            return Err(
+                self.unsupported(next, " as the second index of EXPECT, which is an image's")
+            );
         }
-        let tolerances =
-            if self.takes("TOLERANCE") { self.tolerances()? } else { Vec::new() };
+        let tolerances = if self.takes("TOLERANCE") { self.tolerances()? } else { Vec::new() };
         let word = self.word("a comparator")?;
         let Some((_, comparator)) = COMPARATORS.iter().find(|(name, _)| *name == word.text) else {
             let known = COMPARATORS.iter().map(|(name, _)| *name);

@@ -152,7 +152,8 @@ impl<'t> Parser<'t> {
         let dtype = match super::super::types::dtype(ty.text) {
             Some(dtype @ (Dtype::I32 | Dtype::U32 | Dtype::F32)) => dtype,
             _ => {
-                let what = format!("a constant is int32, uint32 or float, not `{}`", shown(ty.text));
+                let what =
+                    format!("a constant is int32, uint32 or float, not `{}`", shown(ty.text));
                 return Err(self.wrong(ty, what));
             }
         };

@@ -4,9 +4,7 @@ use std::rc::Rc;
 
 use super::super::error::Read;
 use super::super::token::{Kind, Token};
-use super::super::types::{
-    MOST_DEPTH, MOST_NUMBERS, Member, SCALARS, Struct, Type,
-};
+use super::super::types::{MOST_DEPTH, MOST_NUMBERS, Member, SCALARS, Struct, Type};
 use super::Parser;
 
 const OPTIONS: [&str; 3] = ["ARRAY_STRIDE", "MATRIX_STRIDE", "OFFSET"];
@@ -65,14 +63,8 @@ impl<'t> Parser<'t> {
     fn member(&mut self, first: Token<'t>) -> Read<Member> {
         let (ty, len) = self.type_or_array(first)?;
         let name = self.word("the name of a member")?.text.to_owned();
-        let mut member = Member {
-            name,
-            ty,
-            len,
-            offset: None,
-            array_stride: None,
-            matrix_stride: None,
-        };
+        let mut member =
+            Member { name, ty, len, offset: None, array_stride: None, matrix_stride: None };
         loop {
             let token = self.lexer.next();
             match token.text {
