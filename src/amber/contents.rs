@@ -55,8 +55,12 @@ impl Buffer {
                 }
             }
             Init::Fill(value) => {
-                for index in 0..count {
-                    self.put(&mut bytes, index, *value);
+                let mut elements = bytes.chunks_exact_mut(self.element.stride);
+                if let Some(first) = elements.next() {
+                    for index in 0..self.element.fields.len() {
+                        self.put(first, index, *value);
+                    }
+                    elements.for_each(|element| element.copy_from_slice(first));
                 }
             }
             Init::Series { from, step } => {

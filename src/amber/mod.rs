@@ -1,4 +1,4 @@
-//! AmberScript: shaders, buffers, pipelines and what their results should be, in one text.
+//! Amber scripts: shaders, buffers, pipelines and what their results should be, in one text.
 //!
 //! [`parse`] reads a text into a [`Script`]; docs/amber.md lists the statements. [`check`] runs it
 //! on a device and answers with an outcome. What the lab doesn't do (images, graphics) ends the

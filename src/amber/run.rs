@@ -13,6 +13,8 @@ use crate::memory::{Dispatch, Finished, Guard, Handle, MemoryFinding, Request, S
 
 /// Commands that a script may do, repeated ones counted each time.
 const MOST_COMMANDS: usize = 100_000;
+/// What its buffers may take together: the host keeps copies of them.
+const MOST_BYTES: u64 = 1 << 30;
 /// What one submission brings back, after which another begins.
 const BATCH_BYTES: usize = 64 << 20;
 /// Dispatches of one submission: some systems end those that take long.
@@ -102,12 +104,16 @@ fn flat(commands: &[Command]) -> Result<VecDeque<&Command>, CheckError> {
 
 /// Buffers are looked at before anything of their size is made.
 fn fits(script: &Script, limits: &Limits) -> Result<(), CheckError> {
-    let most = limits.storage_range_bytes.min(limits.allocation_bytes);
+    let most = limits.storage_range_bytes.min(limits.allocation_bytes).min(MOST_BYTES);
     let is_larger = |bytes: usize| u64::try_from(bytes).is_ok_and(|bytes| bytes > most);
+    let all = script.buffers.iter().filter_map(|b| u64::try_from(b.bytes()?).ok());
     match script.buffers.iter().find(|b| b.bytes().is_none_or(is_larger)) {
+        None if all.fold(0, u64::saturating_add) > MOST_BYTES => Err(CheckError::Unsupported(
+            format!("buffers of more than {MOST_BYTES} bytes together"),
+        )),
         None => Ok(()),
         Some(buffer) => Err(CheckError::Unsupported(format!(
-            "buffer `{}` of {} elements of {} bytes; the device binds at most {most} bytes",
+            "buffer `{}` of {} elements of {} bytes; at most {most} bytes can be bound",
             buffer.name, buffer.len, buffer.element.stride
         ))),
     }

@@ -1,6 +1,7 @@
 //! A script as data.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::error::Unsupported;
 use super::number::Number;
@@ -41,8 +42,8 @@ impl Script {
 pub struct Text {
     /// The line it begins at, counted from 1.
     pub line: u32,
-    /// The text.
-    pub text: String,
+    /// The text, which several shaders may share.
+    pub text: Rc<str>,
 }
 
 /// A shader.

@@ -151,7 +151,7 @@ impl<'t> Parser<'t> {
             return Err(self.wrong(at, what));
         }
         let len = self.script.buffers[buffer].len as u64;
-        if offset_bytes / stride + (last / each) as u64 >= len {
+        if (offset_bytes / stride).saturating_add((last / each) as u64) >= len {
             return Err(self.wrong(at, format!("it goes beyond the {len} elements of the buffer")));
         }
         let comparator = *comparator;

@@ -206,7 +206,7 @@ impl<'t> Parser<'t> {
                 Kind::LineEnd => {}
                 Kind::End => return Err(self.unclosed(block)),
                 Kind::Word | Kind::Quoted if token.is("END") => {
-                    self.end(&format!("{}'s END", block.text))?;
+                    self.end(&format!("{}'s END", shown(block.text)))?;
                     return Ok(None);
                 }
                 Kind::Word | Kind::Quoted => return Ok(Some(token)),
@@ -252,7 +252,7 @@ impl<'t> Parser<'t> {
     }
 
     fn unclosed(&self, block: Token<'t>) -> Stop {
-        self.wrong(block, format!("{} has no END", block.text))
+        self.wrong(block, format!("{} has no END", shown(block.text)))
     }
 
     fn wrong(&self, token: Token<'t>, message: impl Into<String>) -> Stop {

@@ -122,9 +122,9 @@ impl<'t> Parser<'t> {
         let Some((text, line)) = self.lexer.block() else { return Err(self.unclosed(token)) };
         self.lexer.next();
         self.end("END")?;
-        Ok(Text { line, text: text.to_owned() })
+        Ok(Text { line, text: text.into() })
     }
 }
 
-/// Shaders may all be made of one long file, so there is a limit to both.
+/// They are gone through one after another.
 const MOST_FILES: usize = 256;

@@ -117,6 +117,13 @@ fn what_grows_fast_is_refused_before_it_does() {
 }
 
 #[test]
+fn an_index_beyond_everything_is_an_error() {
+    let text = "#!amber\nBUFFER a DATA_TYPE int8 SIZE 2 FILL 1\nEXPECT a IDX 18446744073709551615 EQ 1 1\n";
+    let error = read(text).expect_err("outside").to_string();
+    assert!(error.contains("goes beyond the 2 elements"), "{error}");
+}
+
+#[test]
 fn a_fill_may_be_of_any_length() {
     let script = read("#!amber\nBUFFER a DATA_TYPE double SIZE 4294967295 FILL 1\n").expect("one");
     assert_eq!(script.buffers[0].bytes(), 4_294_967_295_usize.checked_mul(8));
