@@ -119,6 +119,7 @@ fn what_the_lab_does_not_do_is_a_verdict_with_its_line() {
         ("feature.amber", "line 3: tessellationShader isn't there"),
         ("large.amber", "buffer `a` of 4294967295 elements of 128 bytes"),
         ("long.amber", "line 4: more than 100000 commands"),
+        ("workgroup.amber", "pipeline `p` has workgroups of [1000000, 1, 1] invocations"),
     ];
     let checked = check(&own("unsupported"));
     assert_eq!(checked.code, Some(0), "{}", checked.said);

@@ -38,6 +38,7 @@ pub(super) fn build(
         let what = format!("the shader's entry point is `{}`", interface.entry);
         return Err(fault(script, pipeline.line, what));
     }
+    fits(pipeline, &interface, &words, session.info())?;
     let kernel = Kernel {
         name,
         optimized: words.clone(),
@@ -50,6 +51,31 @@ pub(super) fn build(
         capabilities: interface.capabilities.clone(),
     };
     Ok(Built { kernel, interface })
+}
+
+/// A workgroup or its shared memory that exceeds the device's limits is unsupported, with numbers.
+fn fits(
+    pipeline: &Pipeline,
+    interface: &Interface,
+    words: &[u32],
+    info: &DeviceInfo,
+) -> Result<(), CheckError> {
+    let values: Vec<(u32, u32)> = pipeline.spec.iter().map(|s| (s.id, s.bits)).collect();
+    let (name, limits) = (&pipeline.name, &info.limits);
+    let size = interface.local_size_with(&values);
+    let invocations = size.iter().map(|n| u64::from(*n)).fold(1, u64::saturating_mul);
+    let is_wide = size.iter().zip(limits.workgroup_size).any(|(n, most)| *n > most);
+    if is_wide || invocations > u64::from(limits.workgroup_invocations) {
+        let what = format!("pipeline `{name}` has workgroups of {size:?} invocations");
+        return Err(CheckError::Unsupported(what));
+    }
+    let shared = spirv::reflect_with(words, &values).map_or(0, |module| module.shared_bytes);
+    if shared > limits.shared_bytes {
+        let most = limits.shared_bytes;
+        let what = format!("pipeline `{name}` takes {shared} bytes of shared memory, of {most}");
+        return Err(CheckError::Unsupported(what));
+    }
+    Ok(())
 }
 
 /// Values of constants that the module has: Vulkan ignores the others, as Amber does.

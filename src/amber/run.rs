@@ -95,7 +95,9 @@ fn flat(commands: &[Command]) -> Result<VecDeque<&Command>, CheckError> {
             let what = format!("line {}: more than {MOST_COMMANDS} commands", command.line);
             return Err(CheckError::Unsupported(what));
         }
-        for _ in 0..count {
+        // Nothing, however often, is nothing.
+        let times = if inner.is_empty() { 0 } else { count };
+        for _ in 0..times {
             found.extend(inner);
         }
     }
