@@ -57,6 +57,7 @@ pub use shell::shell_word;
 pub use shrink::shrink;
 pub use staged::{Placed, Staged, exact_buffers};
 pub use subject::Subject;
+pub(crate) use suite::repeat;
 use suite::Circumstances;
 pub use suite::{Effort, applies, cases, run};
 pub use trial::{Cotangent, Prefill, Trial, draw_inputs};

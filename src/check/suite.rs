@@ -162,7 +162,7 @@ pub(super) fn reduced<C: Clone + PartialEq>(
 }
 
 /// A line for a shell; `target` is what of it names the target, quoted already.
-pub(super) fn repeat(
+pub(crate) fn repeat(
     session: &Session,
     target: &str,
     check: Check,
