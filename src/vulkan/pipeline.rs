@@ -1,7 +1,7 @@
 //! A kernel as the driver has it: layouts and a pipeline.
 
-use std::ffi::CString;
 use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::sync::Arc;
 
 use ash::vk;
