@@ -6,6 +6,7 @@
 //! parts, then to other workgroups; when nobody gets on, the kernel hangs.
 
 mod access;
+mod addresses;
 mod atomic;
 mod builtins;
 mod exec;
@@ -141,7 +142,7 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
             let seat = spare.as_ref().map_or(waiting.len(), |spare| spare.seat());
             let mut group = match spare.take() {
                 Some(spare) => spare,
-                None => Workgroup::new(world, seat),
+                None => Workgroup::new(world, Here { seat, ..here }),
             };
             group.start(world, Here { workgroup, linear, seat, ..here });
             let mut fuel = Fuel::new(world.request.fuel);
