@@ -8,7 +8,7 @@ use crate::numeric::ErrorModel;
 use super::execute::Executed;
 use super::kernels::Kernels;
 use super::proven::Proven;
-use super::{Circumstances, Output};
+use super::{Circumstances, Output, Profile};
 
 /// How a device that has a choice runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub struct Session {
     pub(super) output: Option<Output>,
     /// What the commands that repeat a finding begin with.
     pub(super) program: String,
+    /// What the limits check holds kernels against.
+    pub(super) profile: Profile,
 }
 
 impl Session {
@@ -67,6 +69,7 @@ impl Session {
             subgroup_sizes: Vec::new(),
             output: None,
             program: "vklab".to_owned(),
+            profile: Profile::default(),
         }
     }
 
@@ -112,6 +115,11 @@ impl Session {
         self.observations.extend(executed.observations.iter().cloned());
     }
 
+    /// Lets the limits check hold kernels against this profile instead of the common one.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
+    }
+
     /// The error model in force.
     #[must_use]
     pub fn model(&self) -> &ErrorModel {
@@ -133,6 +141,12 @@ impl Session {
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         self.ledger.device().info()
+    }
+
+    /// The compiler.
+    #[must_use]
+    pub const fn compiler(&self) -> &Compiler {
+        &self.compiler
     }
 
     /// The ledger.

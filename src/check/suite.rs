@@ -12,8 +12,9 @@ use crate::tensor::Dtype;
 use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
-    Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
-    gradient, memory, observed, portability, property, sanitize, shell_word, shrink,
+    Check, CheckError, Finding, Kind, Outcome, Profile, Session, alias, blame, determinism,
+    forward, gradient, limits, memory, observed, portability, property, sanitize, shell_word,
+    shrink,
 };
 
 /// How much a failure is worth.
@@ -35,7 +36,11 @@ pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
         Check::Gradient => variant.pass == Pass::Vjp,
         Check::Property => variant.pass == Pass::Forward && !op.properties.is_empty(),
         Check::Alias => !variant.aliases.is_empty(),
-        Check::Memory | Check::Determinism | Check::Portability | Check::Sanitize => true,
+        Check::Memory
+        | Check::Determinism
+        | Check::Portability
+        | Check::Sanitize
+        | Check::Limits => true,
     }
 }
 
@@ -46,9 +51,11 @@ pub(super) fn regimes(check: Check, op: &Op) -> Vec<Regime> {
         Check::Gradient => &[Regime::Normal, Regime::Tiny, Regime::Large, Regime::SignedZeros],
         Check::Property => &[Regime::Normal, Regime::Ties],
         Check::Memory => &[Regime::Normal, Regime::Negative],
-        Check::Alias | Check::Determinism | Check::Portability | Check::Sanitize => {
-            &[Regime::Normal]
-        }
+        Check::Alias
+        | Check::Determinism
+        | Check::Portability
+        | Check::Sanitize
+        | Check::Limits => &[Regime::Normal],
     };
     let selects = op.properties.iter().any(|p| matches!(p, Property::Selects(_)));
     let infinities = (check == Check::Forward && selects).then_some(Regime::Infinities);
@@ -156,7 +163,7 @@ pub(super) fn reduced<C: Clone + PartialEq>(
 }
 
 /// A line for a shell; `target` is what of it names the target, quoted already.
-pub(super) fn repeat(
+pub(crate) fn repeat(
     session: &Session,
     target: &str,
     check: Check,
@@ -168,8 +175,14 @@ pub(super) fn repeat(
     let device = shell_word(&session.info().selector());
     let size = finding.subgroup_size;
     let size = size.map_or_else(String::new, |size| format!(" --subgroup-size {size}"));
+    let asked = match check {
+        Check::Limits if session.profile != Profile::default() => {
+            format!("{check} --profile {}", session.profile)
+        }
+        check => check.to_string(),
+    };
     format!(
-        "{program} check {target} --only {check} --case {case} --seed {seed} --device {device}{size}"
+        "{program} check {target} --only {asked} --case {case} --seed {seed} --device {device}{size}"
     )
 }
 
@@ -203,6 +216,7 @@ pub(super) fn plainly(
         Check::Determinism => determinism::check(session, question),
         Check::Portability => portability::check(session, question),
         Check::Sanitize => sanitize::check(session, question),
+        Check::Limits => limits::check(session, question),
         Check::Gradient | Check::Property => {
             Err(CheckError::Unsupported(format!("{check} asks an op, and none is named")))
         }

@@ -28,11 +28,13 @@ pub enum Check {
     Portability,
     /// An interpreter that watches sees no fault at any subgroup size, in any order.
     Sanitize,
+    /// What kernels, dispatches and bindings take, against what devices offer.
+    Limits,
 }
 
 impl Check {
     /// All checks, in the order in which they run.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Forward,
         Self::Gradient,
         Self::Property,
@@ -41,6 +43,7 @@ impl Check {
         Self::Determinism,
         Self::Portability,
         Self::Sanitize,
+        Self::Limits,
     ];
 
     /// The name on the command line and in run files.
@@ -55,6 +58,7 @@ impl Check {
             Self::Determinism => "determinism",
             Self::Portability => "portability",
             Self::Sanitize => "sanitize",
+            Self::Limits => "limits",
         }
     }
 
