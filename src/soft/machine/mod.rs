@@ -182,11 +182,8 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
 fn hang(world: &World<'_>, at: PlaceId, instructions: u64) -> SoftError {
     let party = super::findings::Party { what: "loops", at, invocation: None };
     let act = describe(world.program, party);
-    let place = match (act.file.as_str(), act.line) {
-        (_, 0) => "a place without a line".to_owned(),
-        (file, line) => format!("{file}:{line}: {}", act.text),
-    };
-    SoftError::Hang { kernel: world.program.name.clone(), instructions, place }
+    let (file, line, text) = (act.file, act.line, act.text);
+    SoftError::Hang { kernel: world.program.name.clone(), instructions, file, line, text }
 }
 
 fn check(program: &Program, request: &Request<'_>) -> Result<(), SoftError> {
