@@ -12,9 +12,9 @@ use crate::tensor::Dtype;
 use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
-    Check, CheckError, Finding, Kind, Outcome, Profile, Session, Turning, alias, blame, determinism,
-    forward, gradient, limits, memory, observed, portability, property, sanitize, shell_word,
-    shrink,
+    Check, CheckError, Finding, Kind, Outcome, Profile, Session, Turning, alias, blame,
+    determinism, forward, gradient, limits, memory, observed, portability, property, sanitize,
+    shell_word, shrink,
 };
 
 /// How much a failure is worth.

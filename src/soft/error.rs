@@ -36,7 +36,9 @@ pub enum SoftError {
         what: String,
     },
     /// A kernel that never ends.
-    #[error("`{kernel}` doesn't end: after {instructions} instructions it loops at {file}:{line}: {text}")]
+    #[error(
+        "`{kernel}` doesn't end: after {instructions} instructions it loops at {file}:{line}: {text}"
+    )]
     Hang {
         /// The kernel's name.
         kernel: String,
