@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use vklab::check::{Check, Kind, Verdict};
+use vklab::report::finding_json;
 use vklab::run::{Line, read};
 
 /// Bugs that show in a result on lavapipe without any sanitizer.
@@ -109,4 +110,58 @@ fn the_interpreter_sees_what_a_driver_hides_and_nothing_in_a_fixed_twin() {
         }
     }
     assert!(missed.is_empty(), "{missed:?}");
+}
+
+/// Bugs of memory, synchronisation, undefined arithmetic, a hang or the birth of a NaN, where the
+/// interpreter must point at the line that its description gives, or at one of a pair.
+const AT_THEIR_LINE: [&str; 15] = [
+    "001-scan-total-reused",
+    "003-scale-cache-war",
+    "005-lockstep-exchange",
+    "007-zero-init-no-barrier",
+    "013-return-before-barrier",
+    "015-barrier-in-ragged-loop",
+    "016-shared-tail-uninit",
+    "018-grad-tail-never-written",
+    "020-tile-load-unguarded",
+    "022-row-past-the-end",
+    "031-epsilon-from-wrong-field",
+    "037-shuffle-from-returned-lane",
+    "069-spinlock-in-subgroup",
+    "071-modulo-by-absent-dimension",
+    "072-war-between-dispatches",
+];
+
+#[test]
+fn the_interpreter_finds_every_bug_and_no_fixed_twin() {
+    let Some(zoo) = zoo() else {
+        eprintln!("skipped: there is no folder of wrong kernels");
+        return;
+    };
+    let verdicts = verdicts(&zoo, "soft");
+    let mut wrong = Vec::new();
+    for ((animal, name), verdicts) in &verdicts {
+        let bad: Vec<_> = verdicts.iter().filter(|verdict| verdict.outcome.is_bad()).collect();
+        match name.as_str() {
+            "fixed" => wrong.extend(bad.iter().map(|verdict| {
+                format!("{animal}: the fixed twin is called wrong: {}", verdict.outcome)
+            })),
+            _ if bad.is_empty() => wrong.push(format!("{animal} isn't found")),
+            _ if AT_THEIR_LINE.contains(&animal.as_str()) => {
+                let text = fs::read_to_string(zoo.join(animal).join("case.toml")).expect("text");
+                let case: toml::Table = text.parse().expect("TOML");
+                let line = case["line"].as_integer();
+                let lines = bad.iter().flat_map(|verdict| {
+                    let found = finding_json(verdict);
+                    [found["line"].as_i64(), found["other_line"].as_i64()]
+                });
+                let lines: BTreeSet<_> = lines.flatten().collect();
+                if !lines.contains(&line.expect("a line")) {
+                    wrong.push(format!("{animal}: line {line:?} isn't among {lines:?}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -61,4 +61,4 @@ use suite::Circumstances;
 pub(crate) use suite::repeat;
 pub use suite::{Effort, applies, cases, run};
 pub use trial::{Cotangent, Prefill, Trial, draw_inputs};
-pub use verdict::{Check, Known, Mark, Outcome, Verdict};
+pub use verdict::{Check, Known, Mark, Outcome, Turning, Verdict};

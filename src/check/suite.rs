@@ -12,7 +12,7 @@ use crate::tensor::Dtype;
 use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
-    Check, CheckError, Finding, Kind, Outcome, Profile, Session, alias, blame, determinism,
+    Check, CheckError, Finding, Kind, Outcome, Profile, Session, Turning, alias, blame, determinism,
     forward, gradient, limits, memory, observed, portability, property, sanitize, shell_word,
     shrink,
 };
@@ -251,8 +251,10 @@ pub(super) fn answered(
         Ok(outcome) => outcome,
         Err(CheckError::Unsupported(reason)) => return Ok(Outcome::Unsupported { reason }),
         Err(error) => match error.of_device() {
-            Some(DeviceError::Endless { what, .. }) => {
-                return Ok(Outcome::Hang { reason: what.clone() });
+            Some(DeviceError::Endless { what, file, line, .. }) => {
+                let place = Turning { file: file.clone(), line: *line };
+                let place = (place.line > 0).then_some(place);
+                return Ok(Outcome::Hang { reason: what.clone(), place });
             }
             _ => return Err(error),
         },

@@ -106,6 +106,9 @@ pub enum Outcome {
     Hang {
         /// How long it had, or where it loops.
         reason: String,
+        /// Where it loops, on a device that can tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Turning>,
     },
     /// An expectations file asked for it.
     Skipped {
@@ -145,7 +148,7 @@ impl Outcome {
             Self::Fail { finding } => &finding.message,
             Self::Unsupported { reason }
             | Self::Crash { reason }
-            | Self::Hang { reason }
+            | Self::Hang { reason, .. }
             | Self::Skipped { reason } => reason,
         }
     }
@@ -170,10 +173,19 @@ impl fmt::Display for Outcome {
             Self::Fail { finding } => write!(f, "fail: {finding}"),
             Self::Unsupported { reason }
             | Self::Crash { reason }
-            | Self::Hang { reason }
+            | Self::Hang { reason, .. }
             | Self::Skipped { reason } => write!(f, "{}: {reason}", self.word()),
         }
     }
+}
+
+/// The line at which a kernel turns in circles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turning {
+    /// The file as the module names it.
+    pub file: String,
+    /// The line in it, counted from 1.
+    pub line: u32,
 }
 
 /// What a line of an expectations file says of the cases that it covers.

@@ -309,7 +309,7 @@ mod tests {
             assert_eq!(found, 1, "{kind}");
         }
         let reason = String::new();
-        for outcome in [Outcome::Crash { reason: reason.clone() }, Outcome::Hang { reason }] {
+        for outcome in [Outcome::Crash { reason: reason.clone() }, Outcome::Hang { reason, place: None }] {
             assert!(outcome.is_bad() && explanation(outcome.word()).is_some(), "{outcome}");
         }
         assert_eq!(explanations().count(), Kind::ALL.len() + 3);

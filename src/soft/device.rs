@@ -235,7 +235,9 @@ impl Soft {
                 DeviceError::Unsupported { device, what }
             }
             SoftError::Dispatch { .. } => DeviceError::Malformed { device, what },
-            SoftError::Hang { .. } => DeviceError::Endless { device, what },
+            SoftError::Hang { file, line, .. } => {
+                DeviceError::Endless { device, what, file, line }
+            }
             SoftError::Module(_) => DeviceError::Module { device, kernel: kernel.to_owned(), what },
         }
     }

@@ -25,6 +25,8 @@ pub(crate) struct Program {
     pub(crate) slot_count: u32,
     /// Registers that hold the same word in every invocation, filled before the first workgroup.
     pub(crate) constants: Vec<(Slot, u32)>,
+    /// Registers of push constants, filled before the first workgroup.
+    pub(crate) pushed: Vec<Pushed>,
     /// Registers filled before each workgroup.
     pub(crate) builtins: Vec<(BuiltIn, Vec<Slot>)>,
     /// Registers of function and private variables: nobody wrote them when a workgroup starts.
@@ -73,6 +75,15 @@ pub(crate) struct BufferVariable {
     pub(crate) set: u32,
     pub(crate) binding: u32,
     pub(crate) name: String,
+}
+
+/// A component of the push constant block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pushed {
+    pub(crate) slot: Slot,
+    /// Its first byte.
+    pub(crate) at: u32,
+    pub(crate) scalar: Scalar,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

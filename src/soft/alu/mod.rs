@@ -31,6 +31,7 @@ mod wide;
 
 pub(crate) use guard::guard;
 pub(crate) use pack::unpack;
+pub(crate) use wide::widest;
 
 /// How an operation is computed; none where it can't be. The packing operations take components of
 /// their vector as operands; [`unpack`] has their inverses. `PackDouble2x32` is a matter of

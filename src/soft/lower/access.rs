@@ -402,6 +402,11 @@ impl Lower<'_> {
             self.problem("a pointer in a variable");
             return Ok(());
         }
+        if let Place::Registers { slots, offset: None } = &pointer.place
+            && self.borrowed.contains(&own)
+        {
+            return self.bind(own, Rc::clone(slots));
+        }
         let (manner, alignment) = self.operands(instruction, 1)?;
         let slots = self.loaded(&pointer, manner, alignment)?;
         self.bind(own, slots)
@@ -430,6 +435,15 @@ impl Lower<'_> {
                     }
                 }
                 Ok(to)
+            }
+            Place::Memory { region: Region::Push, base, offset: None } => {
+                let mut to = Vec::new();
+                for (scalar, at) in self.leaves(pointer)? {
+                    let base = sum(*base, at)?;
+                    let outside = || SpirvError::malformed("a push constant beyond its block");
+                    to.push(self.pushed(base, scalar)?.ok_or_else(outside)?);
+                }
+                Ok(to.into())
             }
             Place::Memory { region, base, offset } => {
                 let to = self.fresh(pointer.to)?;

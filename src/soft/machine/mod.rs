@@ -6,6 +6,7 @@
 //! parts, then to other workgroups; when nobody gets on, the kernel hangs.
 
 mod access;
+mod addresses;
 mod atomic;
 mod builtins;
 mod exec;
@@ -141,7 +142,7 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
             let seat = spare.as_ref().map_or(waiting.len(), |spare| spare.seat());
             let mut group = match spare.take() {
                 Some(spare) => spare,
-                None => Workgroup::new(world, seat),
+                None => Workgroup::new(world, Here { seat, ..here }),
             };
             group.start(world, Here { workgroup, linear, seat, ..here });
             let mut fuel = Fuel::new(world.request.fuel);
@@ -181,11 +182,8 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
 fn hang(world: &World<'_>, at: PlaceId, instructions: u64) -> SoftError {
     let party = super::findings::Party { what: "loops", at, invocation: None };
     let act = describe(world.program, party);
-    let place = match (act.file.as_str(), act.line) {
-        (_, 0) => "a place without a line".to_owned(),
-        (file, line) => format!("{file}:{line}: {}", act.text),
-    };
-    SoftError::Hang { kernel: world.program.name.clone(), instructions, place }
+    let (file, line, text) = (act.file, act.line, act.text);
+    SoftError::Hang { kernel: world.program.name.clone(), instructions, file, line, text }
 }
 
 fn check(program: &Program, request: &Request<'_>) -> Result<(), SoftError> {

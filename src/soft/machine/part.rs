@@ -155,6 +155,11 @@ impl Part {
         Some(rank)
     }
 
+    /// Whether nobody waits at this rank or before it.
+    pub(crate) fn is_before_others(&self, rank: u32) -> bool {
+        self.ranks.last().is_none_or(|first| *first > rank)
+    }
+
     /// The first block at which anybody waits, and one of them.
     pub(crate) fn first_waiting(&self) -> Option<(u32, usize)> {
         let rank = *self.ranks.last()?;

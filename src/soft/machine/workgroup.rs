@@ -8,6 +8,7 @@ use crate::soft::observer::{Here, Moment};
 use crate::soft::program::{BlockId, End, PlaceId, Scope};
 use crate::soft::registers::{Active, Registers};
 
+use super::access::component;
 use super::part::{Fuel, Part, State};
 use super::{World, builtins, width};
 
@@ -38,12 +39,19 @@ pub(crate) struct Workgroup {
 }
 
 impl Workgroup {
-    pub(super) fn new(world: &World<'_>, seat: usize) -> Self {
+    pub(super) fn new(world: &World<'_>, here: Here) -> Self {
         let width = width(world.program);
         let mut registers = Registers::new(world.program.slot_count as usize, width);
         for (slot, word) in &world.program.constants {
             registers.get_mut(*slot).fill(*word);
         }
+        for pushed in &world.program.pushed {
+            let words = component(world.request.push, pushed.scalar, pushed.at);
+            for (slot, word) in (pushed.slot..).zip(words).take(pushed.scalar.words() as usize) {
+                registers.get_mut(slot).fill(word);
+            }
+        }
+        builtins::fill(&mut registers, world.program, world.request, &here);
         let size = match is_split(world) {
             true => world.request.subgroup_size as usize,
             false => width,
@@ -57,14 +65,14 @@ impl Workgroup {
             registers,
             shared: vec![0; world.program.shared_bytes as usize],
             parts: parts.collect(),
-            here: Here::default(),
+            here,
             scratch: vec![0; width],
             bits: [vec![0; words], vec![0; words]],
             last: 0,
             block: 0,
             parted: vec![0; width],
             order: (0..count).collect(),
-            seat,
+            seat: here.seat,
         }
     }
 
@@ -75,7 +83,7 @@ impl Workgroup {
     /// Begins another workgroup in the same registers.
     pub(super) fn start(&mut self, world: &mut World<'_>, here: Here) {
         self.here = here;
-        builtins::fill(&mut self.registers, world.program, world.request, &here);
+        builtins::move_to(&mut self.registers, world.program, &here);
         // A NaN that nobody mistakes for a result, and not what another workgroup left there.
         for word in self.shared.chunks_mut(4) {
             word.copy_from_slice(&0xffc0_dead_u32.to_le_bytes()[..word.len()]);

@@ -217,7 +217,7 @@ fn a_shuffle_takes_its_source_with_it() {
     assert_eq!(watched.lines(), [], "the one without a partner does not use it");
     watched.stage.activate(0..5);
     watched.store(5, BUFFER, 9, &row(0));
-    assert_eq!(watched.lines(), [(3, 4)]);
+    assert_eq!(watched.lines(), [(3, 5)]);
     watched.stage.activate([2]);
     watched.copy(6, 1, 20);
     watched.stage.activate(0..16);
