@@ -55,8 +55,7 @@ fn unknown_devices_name_those_that_exist() {
 
 #[test]
 fn a_device_listed_by_an_error_can_be_asked_for_by_that_name() {
-    let known = &choose(&[], Validation::Off).expect("a device")[0].info().name;
-    let device = format!("vk:{known}");
+    let device = choose(&[], Validation::Off).expect("a device")[0].info().selector();
     let case = ["--only", "forward", "--case", "rows=1,cols=1/normal", "--seed", "1"];
     let output = vklab(&["check", "add.naive", "--device", &device]).args(case).output();
     let output = output.expect("the binary starts");

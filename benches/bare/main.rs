@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use vklab::glsl::{Build, Compiler, CompilerOptions, Library, Source, default_cache_dir};
 use vklab::vulkan::Validation;
-use vklab::worker::{Choice, choose};
+use vklab::worker::{Found, choose};
 
 /// Dispatches of a round.
 const DISPATCHES: usize = 1000;
@@ -83,11 +83,13 @@ fn main() -> ExitCode {
 /// The smaller ratio with barriers, up to the fence.
 fn run(rounds: usize) -> Result<f64, Box<dyn Error>> {
     let selectors: Vec<String> = env::var("VKLAB_DEVICE").into_iter().collect();
-    let choice: Choice = choose(&selectors, Validation::Off)?.swap_remove(0);
+    let Found::Vulkan(found) = choose(&selectors, Validation::Off)?.swap_remove(0).found else {
+        return Err("a plain Vulkan program needs a Vulkan driver".into());
+    };
     let work = work()?;
-    let mut lab = lab::Lab::open(&choice.found, &work)?;
-    let mut plain = plain::Plain::open(&choice.found, &work)?;
-    println!("{DISPATCHES} dispatches of {LEN} elements on {}", choice.found.info.name);
+    let mut lab = lab::Lab::open(&found, &work)?;
+    let mut plain = plain::Plain::open(&found, &work)?;
+    println!("{DISPATCHES} dispatches of {LEN} elements on {}", found.info.name);
     println!("{rounds} pairs of rounds; milliseconds, median (minimum)\n");
     println!("{:<30} {:>16} {:>16} {:>14}", "", "lab", "plain", "ratio");
     let mut ratio = 0.0;

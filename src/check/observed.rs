@@ -6,15 +6,16 @@ use super::suite::Promise;
 use super::{Finding, Kind, Outcome};
 
 /// Hazards in the order in which one causes another: what lies outside of memory was written by
-/// nobody, and a barrier that isn't reached orders nothing.
+/// nobody, as is what an invocation that isn't there would give, and a barrier that isn't reached orders
+/// nothing.
 const CAUSES: [Hazard; 9] = [
     Hazard::DivergentBarrier,
     Hazard::OobWrite,
     Hazard::OobRead,
     Hazard::Misaligned,
     Hazard::Race,
-    Hazard::UninitRead,
     Hazard::Divergence,
+    Hazard::UninitRead,
     Hazard::UndefinedArithmetic,
     Hazard::Nan,
 ];

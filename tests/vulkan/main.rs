@@ -104,7 +104,7 @@ fn run(device: &mut VulkanDevice, commands: Vec<Command>) -> Outcome {
 }
 
 fn refusal(device: &mut VulkanDevice, command: Command) -> DeviceError {
-    device.submit(&Recording { commands: vec![command] }).expect_err("is refused")
+    device.submit(&Recording { commands: vec![command], schedule: 0 }).expect_err("is refused")
 }
 
 /// The loader keeps lists for the whole process; see `src/vulkan/loader.rs`.
