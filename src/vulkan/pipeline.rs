@@ -1,6 +1,6 @@
 //! A kernel as the driver has it: layouts and a pipeline.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -84,6 +84,23 @@ fn uniform(kernel: &Kernel) -> BTreeSet<(u32, u32)> {
     uniform.map(|binding| (binding.set, binding.binding)).collect()
 }
 
+/// Whether a binding that the kernel lists more than once is an array of so many descriptors.
+fn repeats_arrays_alone(kernel: &Kernel) -> bool {
+    let mut listed = BTreeMap::new();
+    for place in &kernel.bindings {
+        *listed.entry(*place).or_insert(0_u32) += 1;
+    }
+    listed.retain(|_, count| *count > 1);
+    if listed.is_empty() {
+        return true;
+    }
+    let declared = spirv::reflect(&kernel.optimized).map_or(Vec::new(), |module| module.bindings);
+    let is_array = |((set, binding), count): (&(u32, u32), &u32)| {
+        declared.iter().any(|b| (b.set, b.binding, b.descriptor_count) == (*set, *binding, *count))
+    };
+    listed.iter().all(is_array)
+}
+
 fn descriptor_type(uniform: &BTreeSet<(u32, u32)>, place: (u32, u32)) -> vk::DescriptorType {
     if uniform.contains(&place) {
         vk::DescriptorType::UNIFORM_BUFFER
@@ -107,6 +124,9 @@ pub(super) fn check(logical: &Logical, set_count: u32, kernel: &Kernel) -> Resul
             (version >> 8) & 0xff,
             (newest >> 8) & 0xff
         ));
+    }
+    if !repeats_arrays_alone(kernel) {
+        return refuse("lists a binding twice".into());
     }
     if let Some((set, _)) = kernel.bindings.iter().find(|(set, _)| *set >= set_count) {
         return refuse(format!("uses descriptor set {set}; this device has {set_count}"));
