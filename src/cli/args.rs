@@ -15,8 +15,8 @@ use crate::vulkan::Validation;
 use crate::worker::Locking;
 
 use super::look::LookOptions;
-use super::show::ShowOptions;
 use super::profile::ProfileName;
+use super::show::ShowOptions;
 use super::train::TrainOptions;
 
 /// A lab for GLSL compute kernels on any Vulkan device.

@@ -1,5 +1,6 @@
 //! `vklab show`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -48,13 +49,15 @@ pub(super) fn show(registry: &Registry, options: &ShowOptions) -> Result<Ending,
     if path.extension().is_some_and(|extension| extension == "comp" || extension == "spv") {
         return alone(path, options);
     }
-    let targets = Targets::parse(registry, std::slice::from_ref(&options.kernel), Matrices::Bounded)?;
+    let targets =
+        Targets::parse(registry, std::slice::from_ref(&options.kernel), Matrices::Bounded)?;
     let mut session = session(registry)?;
     let subject = match (targets.variants(), targets.files()) {
         ([(op, variant)], []) => Shown::Variant(Subject::new(op, variant)),
         ([], [file]) => Shown::File(file.foreign()),
         (variants, files) => {
-            let names = variants.iter().map(|(op, variant)| format!("{}.{}", op.name, variant.name));
+            let names =
+                variants.iter().map(|(op, variant)| format!("{}.{}", op.name, variant.name));
             let names: Vec<String> = names.chain(files.iter().map(|file| file.name())).collect();
             let all = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             return Err(CliError::Usage(format!("`{}` is no one kernel: {all}", options.kernel)));
@@ -105,9 +108,16 @@ impl Shown<'_> {
         })
     }
 
-    fn costs(&self, session: &mut Session, case: &str, seed: u64) -> Result<Vec<LineCost>, CliError> {
+    fn costs(
+        &self,
+        session: &mut Session,
+        case: &str,
+        seed: u64,
+    ) -> Result<Vec<LineCost>, CliError> {
         Ok(match self {
-            Self::Variant(subject) => subject.costs(session, &Case::parse(subject.op, case, seed)?)?,
+            Self::Variant(subject) => {
+                subject.costs(session, &Case::parse(subject.op, case, seed)?)?
+            }
             Self::File(foreign) => foreign.costs(session, case, seed)?,
         })
     }
@@ -142,7 +152,7 @@ fn alone(path: &Path, options: &ShowOptions) -> Result<Ending, CliError> {
     let command = Command {
         source: PathBuf::from(path),
         includes: Vec::new(),
-        defines: Vec::new(),
+        defines: BTreeMap::new(),
         target: crate::glsl::Target::default(),
         output: None,
     };

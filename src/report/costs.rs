@@ -20,12 +20,7 @@ pub fn costs_text(costs: &[LineCost]) -> String {
             text.push_str(&format!("{file}\n"));
         }
         let count = cost.lane_instructions;
-        text.push_str(&row(
-            &share(count),
-            &count.to_string(),
-            &cost.line.to_string(),
-            &cost.text,
-        ));
+        text.push_str(&row(&share(count), &count.to_string(), &cost.line.to_string(), &cost.text));
     }
     let beside: u64 = costs.iter().filter(|c| c.line == 0).map(|c| c.lane_instructions).sum();
     if beside > 0 {
@@ -52,11 +47,8 @@ mod tests {
             lane_instructions,
             text: text.to_owned(),
         };
-        let costs = [
-            cost("", 0, 100, ""),
-            cost("a.comp", 7, 600, "x++;"),
-            cost("b.glsl", 12, 300, "y++;"),
-        ];
+        let costs =
+            [cost("", 0, 100, ""), cost("a.comp", 7, 600, "x++;"), cost("b.glsl", 12, 300, "y++;")];
         let want = "\
  share  lane-instructions  line
 a.comp

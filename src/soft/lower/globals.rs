@@ -10,7 +10,7 @@ use crate::soft::program::{BufferVariable, Code, End, Inactive, Region, SharedVa
 use crate::spirv::SpirvError;
 use crate::spirv::module::{id, malformed, number, result, result_type};
 
-use super::access::{Place, Pointer};
+use super::access::Pointer;
 use super::types::{Layout, Type};
 use super::{Lower, Value, own, source_text};
 use crate::soft::error::SoftError;

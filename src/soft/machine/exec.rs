@@ -169,12 +169,7 @@ impl Workgroup {
 
     /// Sends the active invocations to where the block's end says, and says which block follows if
     /// that is known already.
-    fn leave(
-        &mut self,
-        world: &mut World<'_>,
-        part: &mut Part,
-        block: BlockId,
-    ) -> Option<BlockId> {
+    fn leave(&mut self, world: &mut World<'_>, part: &mut Part, block: BlockId) -> Option<BlockId> {
         let program = world.program;
         let code = &program.blocks[block as usize];
         match &code.end {
@@ -355,8 +350,8 @@ impl Workgroup {
 fn split(condition: &[u32], active: &Active, taken: &mut [u64], left: &mut [u64]) {
     // Mostly all go the same way.
     let column = condition[active.lanes()].iter().zip(active.words());
-    let (any, all) = column
-        .fold((0, u32::MAX), |(any, all), (word, on)| (any | word & on, all & (word | !on)));
+    let (any, all) =
+        column.fold((0, u32::MAX), |(any, all), (word, on)| (any | word & on, all & (word | !on)));
     if any & 1 == 0 || all & 1 == 1 {
         let (some, none) = if any & 1 == 0 { (left, taken) } else { (taken, left) };
         some.copy_from_slice(active.bits());
