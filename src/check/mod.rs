@@ -60,6 +60,7 @@ pub use shrink::shrink;
 pub use staged::{Placed, Staged, exact_buffers};
 pub use subject::Subject;
 use suite::Circumstances;
+pub(crate) use suite::repeat;
 pub use suite::{Effort, applies, cases, run};
 pub use trial::{Cotangent, Prefill, Trial, draw_inputs};
 pub use verdict::{Check, Known, Mark, Outcome, Verdict};

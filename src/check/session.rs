@@ -143,6 +143,12 @@ impl Session {
         self.ledger.device().info()
     }
 
+    /// The compiler.
+    #[must_use]
+    pub const fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
     /// The ledger.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {

@@ -13,7 +13,8 @@ use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
     Check, CheckError, Finding, Kind, Outcome, Profile, Session, alias, blame, determinism,
-    forward, gradient, limits, memory, observed, portability, property, sanitize, shell_word, shrink,
+    forward, gradient, limits, memory, observed, portability, property, sanitize, shell_word,
+    shrink,
 };
 
 /// How much a failure is worth.
@@ -162,7 +163,7 @@ pub(super) fn reduced<C: Clone + PartialEq>(
 }
 
 /// A line for a shell; `target` is what of it names the target, quoted already.
-pub(super) fn repeat(
+pub(crate) fn repeat(
     session: &Session,
     target: &str,
     check: Check,

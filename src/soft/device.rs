@@ -69,7 +69,7 @@ impl SoftOptions {
 
 /// Instructions that a workgroup may execute, each for all invocations that run together: a kernel
 /// that takes more of them, which is seconds, is taken to be endless.
-const FUEL: u64 = 1 << 27;
+const FUEL: u64 = 1 << 25;
 
 /// The SPIR-V interpreter as a device. A recording is executed when it is submitted.
 pub struct Soft {

@@ -5,6 +5,7 @@ mod dump;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
+use crate::amber;
 use crate::check::{CheckError, Effort, Foreign, Outcome, Profile, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
@@ -117,6 +118,7 @@ fn work(
 enum Job {
     Variant(&'static Op, Subject<'static>),
     File(Box<Foreign>),
+    Script(Box<amber::Script>),
 }
 
 impl Job {
@@ -140,6 +142,7 @@ impl Job {
                 let foreign = Foreign::new(KernelFile::parse(path, text)?, registry)?;
                 Ok(Some(Self::File(Box::new(foreign.asked_as(asked.clone())))))
             }
+            Work::Script { path } => Ok(Some(Self::Script(Box::new(amber::Script::load(path)?)))),
         }
     }
 
@@ -150,6 +153,7 @@ impl Job {
                 run(session, subject, task.check, &case)
             }
             Self::File(foreign) => foreign.run(session, task.check, case, task.seed, task.effort),
+            Self::Script(script) => amber::check(session, script, task.seed),
         }
     }
 }

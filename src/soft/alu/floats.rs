@@ -28,6 +28,7 @@ pub(super) trait Number:
     fn trunc(self) -> Self;
     fn round_ties_even(self) -> Self;
     fn sqrt(self) -> Self;
+    fn is_nan(self) -> bool;
     fn to_f64(self) -> f64;
     /// In f32 with the last bit set where that isn't exact, to be rounded further.
     fn to_odd_f32(self) -> f32;
@@ -38,18 +39,18 @@ pub(super) trait Number:
     #[inline(always)]
     fn to_word(self, least: f64, largest: f64) -> u32 {
         let whole = self.to_f64().trunc().larger(least).smaller(largest);
-        if self != self { 0 } else { halves::low_word(whole) }
+        if self.is_nan() { 0 } else { halves::low_word(whole) }
     }
 
     /// The other one if one is NaN.
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
-        if other < self || !(self <= self) { other } else { self }
+        if other < self || self.is_nan() { other } else { self }
     }
 
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
-        if other > self || !(self <= self) { other } else { self }
+        if other > self || self.is_nan() { other } else { self }
     }
 }
 
@@ -84,6 +85,11 @@ macro_rules! number {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 self.sqrt()
+            }
+
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.is_nan()
             }
 
             #[inline(always)]
@@ -140,7 +146,7 @@ pub(super) trait Float: Lane {
 
     #[inline(always)]
     fn is_nan(self) -> bool {
-        self.work() != self.work()
+        self.work().is_nan()
     }
 
     #[inline(always)]

@@ -27,8 +27,8 @@ pub(super) fn kernel<T: Float>(op: Extended) -> Option<Kernel> {
 
 /// Horner's rule, the highest power first.
 #[inline(always)]
-fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
-    coefficients.into_iter().reduce(|sum, next| sum * x + next).unwrap_or(0.0)
+fn polynomial<const N: usize>(x: f64, coefficients: &[f64; N]) -> f64 {
+    coefficients.iter().fold(0.0, |sum, next| sum * x + next)
 }
 
 /// 1/n!, from n = 11 down.
@@ -53,7 +53,7 @@ fn exp2(x: f64) -> f64 {
     // Beyond what f32 holds, but within what the exponent of a double does.
     let bounded = x.larger(-1000.0).smaller(1000.0);
     let whole = bounded.round_ties_even();
-    let rest = polynomial((bounded - whole) * LN_2, EXP);
+    let rest = polynomial((bounded - whole) * LN_2, &EXP);
     // The low bits of the sum are the integer, and all others are shifted out.
     let exponent = (whole + 6_755_399_441_055_744.0).to_bits().wrapping_add(1023);
     let power = f64::from_bits(exponent << 52) * rest;
@@ -63,16 +63,29 @@ fn exp2(x: f64) -> f64 {
 const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
 const FRACTION: u64 = 0x000f_ffff_ffff_ffff;
 
+/// 2 log2(e) / n, from n = 19 down, of the odd ones.
+const LOG: [f64; 10] = [
+    2.0 * LOG2_E / 19.0,
+    2.0 * LOG2_E / 17.0,
+    2.0 * LOG2_E / 15.0,
+    2.0 * LOG2_E / 13.0,
+    2.0 * LOG2_E / 11.0,
+    2.0 * LOG2_E / 9.0,
+    2.0 * LOG2_E / 7.0,
+    2.0 * LOG2_E / 5.0,
+    2.0 * LOG2_E / 3.0,
+    2.0 * LOG2_E,
+];
+
 /// The exponent, and by the series of the inverse hyperbolic tangent the logarithm of what is left,
 /// between 1/sqrt(2) and sqrt(2).
 #[inline(always)]
 fn log2(x: f64) -> f64 {
     let shifted = x.to_bits().wrapping_add(0x3ff0_0000_0000_0000 - SQRT_HALF);
     let exponent = f64::from_bits(0x4330_0000_0000_0000 | shifted >> 52) - 4_503_599_627_371_519.0;
-    let m = f64::from_bits((shifted & FRACTION) + SQRT_HALF);
+    let m = f64::from_bits((shifted & FRACTION).wrapping_add(SQRT_HALF));
     let s = (m - 1.0) / (m + 1.0);
-    let odd = std::array::from_fn::<f64, 10, _>(|i| 2.0 * LOG2_E / (19.0 - 2.0 * i as f64));
-    let finite = exponent + s * polynomial(s * s, odd);
+    let finite = exponent + s * polynomial(s * s, &LOG);
     let special = if x < 0.0 { f64::NAN } else { x };
     let special = if x == 0.0 { f64::NEG_INFINITY } else { special };
     if (x > 0.0) & (x < f64::INFINITY) { finite } else { special }
@@ -98,7 +111,7 @@ const TANH: [f64; 7] = [
 
 #[inline(always)]
 fn tanh(x: f64) -> f64 {
-    let near = x * polynomial(x * x, TANH);
+    let near = x * polynomial(x * x, &TANH);
     let far = (1.0 - 2.0 / (exp2(x.abs() * (2.0 * LOG2_E)) + 1.0)).copysign(x);
     if x.abs() < 0.125 { near } else { far }
 }

@@ -249,7 +249,11 @@ impl Lower<'_> {
                 {
                     *slots = part(slots, at as usize * one.len(), one.len())?;
                 } else {
-                    *slots = part(slots, 0, one.len())?;
+                    // An array of no elements has none to start from; nothing reaches it.
+                    *slots = match part(slots, 0, one.len()) {
+                        Ok(first) => first,
+                        Err(_) => self.fresh(of)?,
+                    };
                     let stride = self.types.words(of)?;
                     self.step(pointer, index, stride, len)?;
                 }

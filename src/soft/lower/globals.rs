@@ -78,7 +78,10 @@ impl Lower<'_> {
 
     fn global(&mut self, instruction: &Instruction, kernel: &Kernel) -> Result<(), SpirvError> {
         let op = instruction.class.opcode;
-        if instruction.class.opname.starts_with("Type") {
+        if op == Op::TypeForwardPointer {
+            return Ok(()); // The pointer itself comes later.
+        }
+        if is_type(op) {
             let constants = &self.constants;
             let known = self.types.define(
                 self.module,
@@ -344,4 +347,31 @@ impl Lower<'_> {
         }
         Ok(slots)
     }
+}
+
+/// Whether an instruction declares a type, known or not.
+fn is_type(op: Op) -> bool {
+    matches!(
+        op,
+        Op::TypeVoid
+            | Op::TypeBool
+            | Op::TypeInt
+            | Op::TypeFloat
+            | Op::TypeVector
+            | Op::TypeMatrix
+            | Op::TypeImage
+            | Op::TypeSampler
+            | Op::TypeSampledImage
+            | Op::TypeArray
+            | Op::TypeRuntimeArray
+            | Op::TypeStruct
+            | Op::TypeOpaque
+            | Op::TypePointer
+            | Op::TypeFunction
+            | Op::TypeAccelerationStructureKHR
+            | Op::TypeRayQueryKHR
+            | Op::TypeCooperativeMatrixKHR
+            | Op::TypeCooperativeMatrixNV
+            | Op::TypeCooperativeVectorNV
+    )
 }

@@ -100,9 +100,9 @@ fn counts_and_places() {
             assert_eq!(ones[i], u64::try_from(places().count()).expect("few"));
             assert_eq!(reversed[i], build(scalar, |k| bit(a[i], bits - 1 - k)));
             assert_eq!(first[i], place(places().next()));
-            assert_eq!(last[i], place(places().last()));
+            assert_eq!(last[i], place(places().next_back()));
             let negative = signed(scalar, a[i]) < 0;
-            let unlike = (0..bits).filter(|&k| bit(a[i], k) != negative).last();
+            let unlike = (0..bits).rfind(|&k| bit(a[i], k) != negative);
             assert_eq!(last_signed[i], place(unlike));
         }
     }

@@ -17,6 +17,8 @@ struct Origin {
     at: PlaceId,
     invocation: ([u32; 3], usize),
     message: String,
+    /// The infinity among its operands.
+    infinity: Option<PlaceId>,
     /// The store that is told; others are counted there.
     stored_at: Option<PlaceId>,
 }
@@ -136,14 +138,14 @@ impl Nans {
         if number == next {
             let operands = value::operands(moment.registers, pure, lane);
             let mut message = format!("{} makes a NaN", value::call(pure, &operands));
-            if has_infinity(moment, pure, lane)
-                && let Some(at) = self.infinities[moment.here.seat][lane].or(self.first_infinity)
-            {
+            let infinity = self.infinities[moment.here.seat][lane].or(self.first_infinity);
+            let infinity = infinity.filter(|_| has_infinity(moment, pure, lane));
+            if let Some(at) = infinity {
                 let line = place(moment.program, at).line;
                 message.push_str(&format!("; the infinity was made on line {line}"));
             }
-            let invocation = (moment.here.workgroup, lane);
-            self.origins.push(Origin { at: moment.at, invocation, message, stored_at: None });
+            let (at, invocation) = (moment.at, (moment.here.workgroup, lane));
+            self.origins.push(Origin { at, invocation, message, infinity, stored_at: None });
         }
         number
     }
@@ -187,13 +189,17 @@ impl Nans {
         moment.findings.tell(program, sign, times, || {
             let maker =
                 Party { what: "makes a NaN", at: origin.at, invocation: Some(origin.invocation) };
-            let store = Party { what: "writes it", at, invocation: Some((workgroup, lane)) };
+            // Where the infinity came from says more than where the NaN went.
+            let other = match origin.infinity {
+                Some(at) => Party { what: "makes the infinity", at, invocation: None },
+                None => Party { what: "writes it", at, invocation: Some((workgroup, lane)) },
+            };
             let region = reach.variable.map_or(Region::Physical, Region::Buffer);
             let offset = reach.bytes_at[lane].saturating_sub(reach.origin);
             let (memory, _) = memory_name(program, region, offset);
             Telling {
                 act: describe(program, maker),
-                other: Some(describe(program, store)),
+                other: Some(describe(program, other)),
                 message: format!("{}, and it is written to `{memory}`", origin.message),
                 spot: Some(Spot { memory, offset_bytes: u64::from(offset) }),
             }

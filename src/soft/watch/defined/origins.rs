@@ -104,15 +104,10 @@ impl Origins {
         self.writers.remove(&(Target::Buffer(buffer), None));
     }
 
-    /// The line that wrote other parts of the memory, as the end of a message.
-    fn other_parts(&self, program: &Program, cause: Cause, offset: u32) -> String {
-        let Cause::Memory(Source { target, .. }, _) = cause else { return String::new() };
-        let Some(act) = self.writers.get(&(target, shared_at(program, target, offset))) else {
-            return String::new();
-        };
-        let kernel =
-            if act.kernel == program.name { String::new() } else { format!(" of {}", act.kernel) };
-        format!(" (line {}{kernel} writes other parts of it)", act.line)
+    /// Who wrote other parts of the memory first.
+    fn writer_of_parts(&self, program: &Program, cause: Cause, offset: u32) -> Option<&Act> {
+        let Cause::Memory(Source { target, .. }, _) = cause else { return None };
+        self.writers.get(&(target, shared_at(program, target, offset)))
     }
 
     pub(super) fn intern(&mut self, at: PlaceId, cause: Cause) -> u32 {
@@ -155,12 +150,15 @@ impl Origins {
                 Party { what: "reads", at, invocation: Some((workgroup, trace.lane as usize)) };
             let by = Party { what: how.what(), at: used_at, invocation: Some((workgroup, lane)) };
             let (spot, subject) = subject(program, cause, trace.offset);
-            let parts = self.other_parts(program, cause, trace.offset);
+            // Who wrote the other parts should have written this one too, or has the wrong guard.
+            let other = self.writer_of_parts(program, cause, trace.offset);
+            let on = format!(" on line {}", program.places[used_at as usize].line);
+            let on = if other.is_some() { on } else { String::new() };
             Telling {
                 act: describe(program, act),
-                other: Some(describe(program, by)),
+                other: other.cloned().or_else(|| Some(describe(program, by))),
                 spot,
-                message: format!("reads {subject}{parts}, and {}", how.what()),
+                message: format!("reads {subject}, and {}{on}", how.what()),
             }
         });
     }
@@ -179,12 +177,11 @@ impl Origins {
             let invocation = Some((workgroup, trace.lane as usize));
             let act = Party { what: "updates", at, invocation };
             let (spot, subject) = subject(program, cause, trace.offset);
-            let parts = self.other_parts(program, cause, trace.offset);
             Telling {
                 act: describe(program, act),
-                other: None,
+                other: self.writer_of_parts(program, cause, trace.offset).cloned(),
                 spot,
-                message: format!("updates {subject}{parts}"),
+                message: format!("updates {subject}"),
             }
         });
     }
