@@ -85,13 +85,15 @@ impl Workload {
     ) -> Result<Self, BenchError> {
         let trial = Trial::new(subject, case, session.model());
         check_result(session, subject, case, &trial)?;
-        let limits = session.info().limits;
+        let info = session.info();
+        // An interpreter's clock counts instructions.
+        let has_clock = info.limits.timestamp_bits > 0 && !info.is_interpreter();
+        let clock = if has_clock { Clock::Device } else { Clock::Host };
         let setting = Setting::default_for(subject.variant);
         let plan = planned(session, subject, &case.problem(subject.op), &setting)?;
         let mut buffers = BTreeMap::new();
         let staged = fill(session, &plan, &trial.slots, &mut buffers);
         let handles = buffers.into_values().map(|placed| placed.handle).collect();
-        let clock = if limits.timestamp_bits > 0 { Clock::Device } else { Clock::Host };
         match staged {
             Ok(staged) => Ok(Self { staged, handles, clock, batch: 1 }),
             Err(error) => {
@@ -155,8 +157,10 @@ impl Workload {
         if let Some(finding) = Finding::of_memory(finished.findings) {
             return Err(BenchError::Wrong(Box::new(finding)));
         }
-        let time = match finished.timestamps_ns[..] {
-            [first, last] => Duration::from_secs_f64((last - first).max(0.0) * 1e-9),
+        let time = match (self.clock, &finished.timestamps_ns[..]) {
+            (Clock::Device, [first, last]) => {
+                Duration::from_secs_f64((last - first).max(0.0) * 1e-9)
+            }
             _ => host,
         };
         Ok((time, host))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::device::Observation;
+use crate::device::{LineCost, Observation};
 use crate::memory::{Access, Guard, Handle, MemoryFinding, Poison, Request, Site};
 use crate::ops::{Plan, Problem, Role, Scratch, Target, Variant};
 use crate::tensor::{Dtype, Tensor};
@@ -154,6 +154,8 @@ pub struct Executed {
     pub messages: Vec<String>,
     /// What the device saw the kernels do, where it watches.
     pub observations: Vec<Observation>,
+    /// What source lines cost, where the device counts.
+    pub costs: Vec<LineCost>,
     /// Steps that use the same memory without a barrier between them.
     pub unordered: Vec<String>,
 }
@@ -356,6 +358,7 @@ fn record_and_wait(
         memory: finished.findings,
         messages: finished.messages,
         observations: finished.observations,
+        costs: finished.costs,
         unordered: staged.unordered().to_vec(),
         ..Executed::default()
     };

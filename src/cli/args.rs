@@ -16,6 +16,7 @@ use crate::worker::Locking;
 
 use super::look::LookOptions;
 use super::profile::ProfileName;
+use super::show::ShowOptions;
 use super::train::TrainOptions;
 
 /// A lab for GLSL compute kernels on any Vulkan device.
@@ -51,6 +52,8 @@ pub(super) enum Command {
     },
     /// Write stubs of kernel files for kernels that exist.
     Import(ImportOptions),
+    /// Print a kernel's interface, its SPIR-V, or what its lines cost.
+    Show(ShowOptions),
     /// Merge run files of any number of devices and machines.
     Report(ReportOptions),
     /// Ask the checks about kernels that are wrong on purpose, and print which check catches what.

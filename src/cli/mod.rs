@@ -18,6 +18,7 @@ mod lock;
 mod look;
 mod profile;
 mod report;
+mod show;
 mod suite;
 mod train;
 
@@ -141,6 +142,7 @@ fn dispatch(registry: &Registry, command: Command) -> Result<Ending, CliError> {
         Command::Check(options) => check::check(registry, &options),
         Command::Faulty(options) => faulty::faulty(&options),
         Command::Import(options) => import::import(&options),
+        Command::Show(options) => show::show(registry, &options),
         Command::Report(options) => report::report(&options),
         Command::Train(options) => train::train(&options),
         Command::Explain { finding } => explain::explain(&finding),

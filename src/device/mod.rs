@@ -3,12 +3,14 @@
 //! A [`Recording`] is plain data. A [`Device`] runs it. Everything above this module (the ledger,
 //! the checks) speaks to the trait; everything below (Vulkan, the interpreter) implements it.
 
+mod cost;
 mod error;
 mod info;
 mod observation;
 mod recording;
 pub(crate) mod rules;
 
+pub use cost::LineCost;
 pub use error::DeviceError;
 pub use info::{DeviceInfo, Features, Limits};
 pub use observation::{Act, Hazard, Observation};
@@ -28,6 +30,8 @@ pub struct Outcome {
     pub messages: Vec<String>,
     /// What the kernels were seen to do; empty on a device that doesn't watch.
     pub observations: Vec<Observation>,
+    /// What source lines cost, by file and line; empty on a device that doesn't count.
+    pub costs: Vec<LineCost>,
 }
 
 /// A submission in flight. It must be waited for before another is made from the same recording's

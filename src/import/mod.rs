@@ -192,12 +192,15 @@ fn defines_text(defines: &BTreeMap<String, String>) -> String {
 /// # Errors
 /// A kernel that can't be read or compiled.
 pub(crate) fn interface_of(command: &Command, compiler: &Compiler) -> Result<Interface, String> {
-    interface(command, compiler).map_err(|refusal| match refusal {
-        Refusal::OtherStage => {
-            format!("{}: a shader of another stage than compute", command.source.display())
-        }
-        Refusal::Message(message) => message,
-    })
+    interface(command, compiler).map_err(|refusal| refusal.message(command))
+}
+
+/// The unoptimised module of one kernel.
+///
+/// # Errors
+/// A kernel that can't be read or compiled.
+pub(crate) fn module_of(command: &Command, compiler: &Compiler) -> Result<Vec<u32>, String> {
+    module(command, compiler).map_err(|refusal| refusal.message(command))
 }
 
 /// Why a build has no interface.
@@ -206,17 +209,28 @@ enum Refusal {
     Message(String),
 }
 
+impl Refusal {
+    fn message(self, command: &Command) -> String {
+        match self {
+            Self::OtherStage => {
+                format!("{}: a shader of another stage than compute", command.source.display())
+            }
+            Self::Message(message) => message,
+        }
+    }
+}
+
 impl From<GlslError> for Refusal {
     fn from(error: GlslError) -> Self {
         Self::Message(error.to_string())
     }
 }
 
-fn interface(command: &Command, compiler: &Compiler) -> Result<Interface, Refusal> {
+fn module(command: &Command, compiler: &Compiler) -> Result<Vec<u32>, Refusal> {
     let path = command.source.display().to_string();
     let failed = |reason: String| Refusal::Message(format!("{path}: {reason}"));
     let read = fs::read(&command.source).map_err(|error| failed(error.to_string()))?;
-    let words = if command.source.extension().is_some_and(|extension| extension == "spv") {
+    Ok(if command.source.extension().is_some_and(|extension| extension == "spv") {
         let (words, rest) = read.as_chunks::<4>();
         if !rest.is_empty() {
             return Err(failed(format!("{} bytes are no SPIR-V module", read.len())));
@@ -228,8 +242,13 @@ fn interface(command: &Command, compiler: &Compiler) -> Result<Interface, Refusa
         build.defines = command.defines.clone().into_iter().collect();
         build.target = command.target;
         compiler.compile(&build, &Folders::new(command.includes.clone()))?.debug
-    };
-    match reflect(&words) {
+    })
+}
+
+fn interface(command: &Command, compiler: &Compiler) -> Result<Interface, Refusal> {
+    let path = command.source.display();
+    let failed = |reason: String| Refusal::Message(format!("{path}: {reason}"));
+    match reflect(&module(command, compiler)?) {
         Ok(interface) => Ok(interface),
         Err(SpirvError::OtherStage) => Err(Refusal::OtherStage),
         Err(error) => Err(failed(error.to_string())),

@@ -9,7 +9,7 @@ use super::ledger::Ledger;
 use super::misuse::MemoryError;
 use super::recorded::Recorded;
 use super::slot::{Handle, distinct};
-use crate::device::{DeviceError, Observation, Outcome, Ticket};
+use crate::device::{DeviceError, LineCost, Observation, Outcome, Ticket};
 
 /// A submission before its fence. Everything it uses is held until it is waited for.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Finished {
     pub messages: Vec<String>,
     /// What the device saw the kernels do, where it watches.
     pub observations: Vec<Observation>,
+    /// What source lines cost, where the device counts.
+    pub costs: Vec<LineCost>,
     /// What the kernels did wrong.
     pub findings: Vec<MemoryFinding>,
 }
@@ -165,6 +167,7 @@ impl Ledger {
             timestamps_ns: outcome.timestamps_ns,
             messages: outcome.messages,
             observations: outcome.observations,
+            costs: outcome.costs,
             findings,
         })
     }

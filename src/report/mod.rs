@@ -1,6 +1,7 @@
 //! Reports: what a run learned, for people and for programs.
 
 mod catches;
+mod costs;
 mod explain;
 mod finding;
 mod gather;
@@ -17,6 +18,7 @@ mod telling;
 mod wrap;
 
 pub use catches::Catches;
+pub use costs::costs_text;
 pub use explain::{Explanation, explanation, explanations};
 pub use finding::{
     coloured_text, finding_json, finding_text, leak_json, leak_text, pass_json, pass_text,

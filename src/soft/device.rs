@@ -10,6 +10,7 @@ use crate::device::{
     Recording, Ticket,
 };
 
+use super::cost::Costs;
 use super::error::SoftError;
 use super::findings::Findings;
 use super::limits::{self, SUBGROUP_SIZES};
@@ -31,6 +32,16 @@ pub enum Watching {
     Everything,
 }
 
+/// What the interpreter counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// Instructions as a whole.
+    #[default]
+    Whole,
+    /// Also what each source line costs, for [`Outcome::costs`].
+    Lines,
+}
+
 /// How the interpreter is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SoftOptions {
@@ -38,11 +49,13 @@ pub struct SoftOptions {
     pub subgroup_size: u32,
     /// How much it looks at.
     pub watch: Watching,
+    /// What it counts.
+    pub counting: Counting,
 }
 
 impl Default for SoftOptions {
     fn default() -> Self {
-        Self { subgroup_size: 32, watch: Watching::Everything }
+        Self { subgroup_size: 32, watch: Watching::Everything, counting: Counting::Whole }
     }
 }
 
@@ -75,6 +88,8 @@ pub struct Soft {
     era: u32,
     /// Executed so far, over all invocations: the device's clock.
     lane_instructions: u64,
+    counting: Counting,
+    costs: Costs,
 }
 
 struct Loaded {
@@ -114,6 +129,8 @@ impl Soft {
             next_ticket: 0,
             era: 0,
             lane_instructions: 0,
+            counting: options.counting,
+            costs: Costs::default(),
         })
     }
 
@@ -161,6 +178,7 @@ impl Soft {
                 Command::Retire { .. } => {}
             }
         }
+        outcome.costs = self.costs.take();
         let observations = self.findings.take();
         if self.watch != Watching::Nothing {
             outcome.observations = observations;
@@ -175,13 +193,19 @@ impl Soft {
     ) -> Result<(), DeviceError> {
         let program = &self.kernels[index(kernel.0)].program;
         let (observers, findings) = (&mut self.observers, &mut self.findings);
-        match machine::dispatch(program, request, &mut self.memory, observers, findings) {
-            Ok(executed) => {
-                self.lane_instructions += executed.lane_instructions;
-                Ok(())
-            }
-            Err(error) => Err(self.refused(&self.kernel(kernel).name, error)),
+        let mut lanes = match self.counting {
+            Counting::Whole => None,
+            Counting::Lines => Some(vec![0; program.blocks.len()]),
+        };
+        let memory = &mut self.memory;
+        match machine::run(program, request, memory, observers, findings, &mut lanes) {
+            Ok(executed) => self.lane_instructions += executed.lane_instructions,
+            Err(error) => return Err(self.refused(&self.kernel(kernel).name, error)),
         }
+        if let Some(lanes) = lanes {
+            self.costs.add(program, &lanes);
+        }
+        Ok(())
     }
 
     /// The kernel's buffers as it sees them: to where their data end, whatever is bound behind.

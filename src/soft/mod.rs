@@ -6,6 +6,7 @@
 
 mod alu;
 mod atomics;
+mod cost;
 mod device;
 mod error;
 mod findings;
@@ -22,5 +23,5 @@ mod registers;
 mod scalar;
 mod watch;
 mod words;
-pub use device::{Soft, SoftOptions, Watching};
+pub use device::{Counting, Soft, SoftOptions, Watching};
 pub use error::SoftError;

@@ -8,6 +8,7 @@
 
 mod bindings;
 mod constants;
+mod disassemble;
 mod error;
 mod interface;
 pub(crate) mod module;
@@ -17,6 +18,7 @@ mod stores;
 mod types;
 pub(crate) mod uses;
 
+pub use disassemble::disassemble;
 pub use error::SpirvError;
 pub use interface::{
     Access, Binding, BindingKind, ElementType, Interface, LocalSize, PushMember, SharedVariable,

@@ -132,6 +132,7 @@ impl Parts {
             timestamps_ns: self.timestamps(flight)?,
             messages: self.logical.instance.messages.take(),
             observations: Vec::new(),
+            costs: Vec::new(),
         })
     }
 

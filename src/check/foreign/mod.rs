@@ -3,6 +3,7 @@
 mod given;
 mod mapping;
 mod own;
+mod shown;
 
 use crate::kernel_file::{Instance, KernelFile, KernelFileError, Point, Truth};
 use crate::numeric::Regime;

@@ -49,14 +49,15 @@ impl Lower<'_> {
                 what: format!("{invocations} invocations in a workgroup, at most 8,192"),
             });
         }
-        self.sources_of();
         // Unknown types make everything behind them unreadable.
         if !self.problems.is_empty() {
             return Ok(());
         }
         self.current = first;
         let main = self.inline(entry, &[], None, None, 0)?;
-        self.current = first;
+        // Included files are known by the lines that name them.
+        self.sources_of();
+        (self.current, self.at) = (first, self.place(crate::soft::program::Place::default()));
         self.end(End::Jump(main));
         Ok(())
     }

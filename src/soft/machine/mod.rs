@@ -65,22 +65,11 @@ pub(crate) struct World<'a> {
     pub(crate) lane_instructions: u64,
     /// Goes up whenever memory may have changed.
     pub(crate) changes: u64,
-    /// Executions of every block and lanes in them, for costs by line.
+    /// Invocations that executed each block, for costs by line.
     pub(crate) profile: Option<Vec<u64>>,
 }
 
-pub(crate) fn dispatch(
-    program: &Program,
-    request: &Request<'_>,
-    memory: &mut Memory,
-    observers: &mut Observers,
-    findings: &mut Findings,
-) -> Result<Executed, SoftError> {
-    let mut profile = None;
-    run(program, request, memory, observers, findings, &mut profile)
-}
-
-/// As [`dispatch`], and counts the lanes that every instruction was executed for, block by block.
+/// Runs a dispatch; with a profile, counts the invocations that execute each block.
 pub(crate) fn run(
     program: &Program,
     request: &Request<'_>,
