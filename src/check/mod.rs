@@ -4,6 +4,7 @@
 //! [`compare`](Expected::compare) alone.
 
 mod alias;
+mod beside;
 mod blame;
 mod calibrate;
 mod compare;
@@ -17,6 +18,7 @@ mod finding;
 mod foreign;
 mod forward;
 mod gradient;
+mod gradient_exact;
 mod kernels;
 mod kind;
 mod memory;

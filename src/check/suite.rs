@@ -13,7 +13,7 @@ use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
     Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
-    gradient, memory, observed, portability, property, sanitize, shell_word, shrink,
+    gradient, gradient_exact, memory, observed, portability, property, sanitize, shell_word, shrink,
 };
 
 /// How much a failure is worth.
@@ -32,7 +32,7 @@ pub enum Effort {
 pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
     match check {
         Check::Forward => variant.pass == Pass::Forward,
-        Check::Gradient => variant.pass == Pass::Vjp,
+        Check::Gradient | Check::GradientExact => variant.pass == Pass::Vjp,
         Check::Property => variant.pass == Pass::Forward && !op.properties.is_empty(),
         Check::Alias => !variant.aliases.is_empty(),
         Check::Memory | Check::Determinism | Check::Portability | Check::Sanitize => true,
@@ -46,9 +46,11 @@ pub(super) fn regimes(check: Check, op: &Op) -> Vec<Regime> {
         Check::Gradient => &[Regime::Normal, Regime::Tiny, Regime::Large, Regime::SignedZeros],
         Check::Property => &[Regime::Normal, Regime::Ties],
         Check::Memory => &[Regime::Normal, Regime::Negative],
-        Check::Alias | Check::Determinism | Check::Portability | Check::Sanitize => {
-            &[Regime::Normal]
-        }
+        Check::GradientExact
+        | Check::Alias
+        | Check::Determinism
+        | Check::Portability
+        | Check::Sanitize => &[Regime::Normal],
     };
     let selects = op.properties.iter().any(|p| matches!(p, Property::Selects(_)));
     let infinities = (check == Check::Forward && selects).then_some(Regime::Infinities);
@@ -185,6 +187,7 @@ pub(super) fn ask(
     let circumstances = Circumstances { seed, subgroup_sizes, promise: Promise::Results };
     answered(session, &circumstances, |session| match check {
         Check::Gradient => gradient::check(session, subject, case),
+        Check::GradientExact => gradient_exact::check(session, subject, case),
         Check::Property => property::check(session, subject, case),
         check => plainly(session, &asked, check),
     })
@@ -203,7 +206,7 @@ pub(super) fn plainly(
         Check::Determinism => determinism::check(session, question),
         Check::Portability => portability::check(session, question),
         Check::Sanitize => sanitize::check(session, question),
-        Check::Gradient | Check::Property => {
+        Check::Gradient | Check::GradientExact | Check::Property => {
             Err(CheckError::Unsupported(format!("{check} asks an op, and none is named")))
         }
     }

@@ -22,6 +22,7 @@ const fn short(check: Check) -> &'static str {
         Check::Determinism => "det",
         Check::Portability => "port",
         Check::Sanitize => "san",
+        Check::GradientExact => "exact",
     }
 }
 

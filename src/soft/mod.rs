@@ -7,6 +7,7 @@
 mod alu;
 mod atomics;
 mod device;
+mod domain;
 mod error;
 mod findings;
 mod groups;
@@ -24,4 +25,5 @@ mod watch;
 mod words;
 
 pub use device::{Soft, SoftOptions, Watching};
+pub use domain::{Dual, Tangent, Tie};
 pub use error::SoftError;

@@ -95,7 +95,7 @@ impl Foreign {
         let has_algebra = self.op.is_some_and(|op| !op.properties.is_empty());
         Ok(match check {
             Check::Forward => pass == Some(Pass::Forward) || is_twin || expects,
-            Check::Gradient => pass == Some(Pass::Vjp),
+            Check::Gradient | Check::GradientExact => pass == Some(Pass::Vjp),
             Check::Property => pass == Some(Pass::Forward) && has_algebra && own::is_exact(&first),
             Check::Alias => false,
             Check::Memory | Check::Determinism | Check::Portability | Check::Sanitize => true,
