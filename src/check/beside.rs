@@ -2,7 +2,7 @@
 
 use std::mem::swap;
 
-use crate::memory::Ledger;
+use crate::memory::{Ledger, LedgerOptions};
 use crate::soft::{Dual, Soft, SoftOptions, Watching};
 
 use super::kernels::Loaded;
@@ -21,7 +21,13 @@ impl Beside {
         // What the kernels do is looked at where they run for their own sake.
         let options = SoftOptions { watch: Watching::Nothing, ..SoftOptions::default() };
         let device = Box::new(Soft::open_dual(&options, &dual)?);
-        let ledger = Ledger::new(device, session.ledger.options().clone());
+        // Tangents know a buffer by its name, so that none may be used again under another one.
+        let options = LedgerOptions {
+            quarantine_buffers: 0,
+            idle_bytes: 0,
+            ..session.ledger.options().clone()
+        };
+        let ledger = Ledger::new(device, options);
         Ok(Self { dual, ledger, loaded: Loaded::default() })
     }
 

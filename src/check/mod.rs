@@ -13,6 +13,7 @@ mod determinism;
 mod diagnose;
 mod error;
 mod evidence;
+mod exact;
 mod execute;
 mod finding;
 mod foreign;
