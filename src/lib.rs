@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout)]
 
+pub mod amber;
 pub mod bench;
 pub mod check;
 pub mod cli;

@@ -16,7 +16,7 @@ const LAYERS: [&[&str]; 11] = [
     &["ops"],
     &["kernel_file"],
     &["check"],
-    &["bench", "faulty", "import", "model"],
+    &["amber", "bench", "faulty", "import", "model"],
     &["worker"],
     &["run"],
 ];

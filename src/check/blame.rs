@@ -25,6 +25,23 @@ pub(super) fn place(
     if finding.kind == Kind::Reference {
         return;
     }
+    if finding.kind != Kind::LimitExceeded {
+        in_variant(session, subject, case, finding);
+    }
+    if subject.own.is_none() {
+        // The registry knows its kernels by their paths below glsl/.
+        finding.file = finding.file.take().map(|file| format!("glsl/{file}"));
+        for observation in &mut finding.observations {
+            let acts = [Some(&mut observation.act), observation.other.as_mut()];
+            for act in acts.into_iter().flatten().filter(|act| !act.file.is_empty()) {
+                act.file = format!("glsl/{}", act.file);
+            }
+        }
+    }
+    at_cause(finding);
+}
+
+fn in_variant(session: &mut Session, subject: &Subject<'_>, case: &Case, finding: &mut Finding) {
     // The gradient chain looks at the plainest forward kernel first.
     let forward = finding.kind == Kind::WrongResult && subject.variant.pass == Pass::Vjp;
     let plainest = Subject::new(subject.op, &subject.op.variants[0]);
@@ -38,17 +55,6 @@ pub(super) fn place(
     {
         in_plan(session, &plan, replaced.as_deref(), finding);
     }
-    if subject.own.is_none() {
-        // The registry knows its kernels by their paths below glsl/.
-        finding.file = finding.file.take().map(|file| format!("glsl/{file}"));
-        for observation in &mut finding.observations {
-            let acts = [Some(&mut observation.act), observation.other.as_mut()];
-            for act in acts.into_iter().flatten().filter(|act| !act.file.is_empty()) {
-                act.file = format!("glsl/{}", act.file);
-            }
-        }
-    }
-    at_cause(finding);
 }
 
 /// What was seen happen has a place of its own.

@@ -127,6 +127,30 @@ fn mismatch(built: &Built, what: String) -> CheckError {
     CheckError::Interface { kernel: built.name.clone(), what }
 }
 
+/// What a built kernel takes of a device with its specialization constants.
+pub(super) struct Taken {
+    /// Invocations of a workgroup along x, y and z.
+    pub(super) size: [u32; 3],
+    /// Shared memory of a workgroup.
+    pub(super) shared_bytes: u32,
+}
+
+/// What the kernel of a dispatch takes, whether or not a device has it.
+///
+/// # Errors
+/// A constant that the kernel doesn't declare.
+pub(super) fn taken(built: &Built, dispatch: &Dispatch) -> Result<Taken, CheckError> {
+    specialized(built, &specialization(built, dispatch)?)
+}
+
+fn specialized(built: &Built, spec: &[SpecValue]) -> Result<Taken, CheckError> {
+    let values: Vec<(u32, u32)> = spec.iter().map(|s| (s.id, s.bits)).collect();
+    let interface = spirv::reflect_with(&built.modules.debug, &values)
+        .map_err(|source| CheckError::Spirv { kernel: built.name.clone(), source })?;
+    let size = built.interface.local_size_with(&values);
+    Ok(Taken { size, shared_bytes: interface.shared_bytes })
+}
+
 /// A workgroup or its shared memory that exceeds the device's limits is unsupported, with numbers.
 fn fits(
     ledger: &Ledger,
@@ -135,8 +159,7 @@ fn fits(
     subgroup_size: Option<u32>,
 ) -> Result<(), CheckError> {
     let limits = ledger.device().info().limits;
-    let values: Vec<(u32, u32)> = spec.iter().map(|s| (s.id, s.bits)).collect();
-    let size = built.interface.local_size_with(&values);
+    let Taken { size, shared_bytes: shared } = specialized(built, spec)?;
     let invocations: u64 = size.iter().map(|n| u64::from(*n)).product();
     if invocations > u64::from(limits.workgroup_invocations) {
         return Err(CheckError::Unsupported(format!(
@@ -153,9 +176,6 @@ fn fits(
             built.name
         )));
     }
-    let shared = spirv::reflect_with(&built.modules.debug, &values)
-        .map_err(|source| CheckError::Spirv { kernel: built.name.clone(), source })?
-        .shared_bytes;
     if shared > limits.shared_bytes {
         return Err(CheckError::Unsupported(format!(
             "{}: {shared} bytes of shared memory, the device has {}",

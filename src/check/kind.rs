@@ -43,6 +43,8 @@ pub enum Kind {
     PoisonRead,
     /// Two steps of a plan that use the same memory with nothing to order them.
     MissingBarrier,
+    /// A kernel, a dispatch or a binding that takes more than devices offer.
+    LimitExceeded,
     /// A buffer that was never freed.
     Leak,
     /// A read outside a buffer, an array or shared memory.
@@ -67,7 +69,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::WrongResult,
         Self::WrongGradient,
         Self::Accumulation,
@@ -84,6 +86,7 @@ impl Kind {
         Self::InputChanged,
         Self::PoisonRead,
         Self::MissingBarrier,
+        Self::LimitExceeded,
         Self::Leak,
         Self::OobRead,
         Self::OobWrite,
@@ -116,6 +119,7 @@ impl Kind {
             Self::InputChanged => "input-changed",
             Self::PoisonRead => "poison-read",
             Self::MissingBarrier => "missing-barrier",
+            Self::LimitExceeded => "limit-exceeded",
             Self::Leak => "leak",
             Self::OobRead => "oob-read",
             Self::OobWrite => "oob-write",

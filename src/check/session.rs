@@ -9,7 +9,7 @@ use super::beside::Beside;
 use super::execute::Executed;
 use super::kernels::Kernels;
 use super::proven::Proven;
-use super::{Circumstances, Output};
+use super::{Circumstances, Output, Profile};
 
 /// How a device that has a choice runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub struct Session {
     pub(super) beside: Option<Box<Beside>>,
     /// What the commands that repeat a finding begin with.
     pub(super) program: String,
+    /// What the limits check holds kernels against.
+    pub(super) profile: Profile,
 }
 
 impl Session {
@@ -71,6 +73,7 @@ impl Session {
             output: None,
             beside: None,
             program: "vklab".to_owned(),
+            profile: Profile::default(),
         }
     }
 
@@ -116,6 +119,11 @@ impl Session {
         self.observations.extend(executed.observations.iter().cloned());
     }
 
+    /// Lets the limits check hold kernels against this profile instead of the common one.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
+    }
+
     /// The error model in force.
     #[must_use]
     pub fn model(&self) -> &ErrorModel {
@@ -137,6 +145,12 @@ impl Session {
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         self.ledger.device().info()
+    }
+
+    /// The compiler.
+    #[must_use]
+    pub const fn compiler(&self) -> &Compiler {
+        &self.compiler
     }
 
     /// The ledger.

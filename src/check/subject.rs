@@ -38,7 +38,7 @@ impl<'a> Subject<'a> {
     /// The variant's reason why it has none.
     pub fn plan(&self, problem: &Problem<'_>, target: &Target<'_>) -> Result<Plan, Unsupported> {
         let mut plan = match self.own {
-            Some(own) => own.plan(problem, target)?,
+            Some(own) => own.plan(problem)?,
             None => (self.variant.plan)(problem, target)?,
         };
         if let Some(edit) = self.edit {

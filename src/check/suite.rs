@@ -12,8 +12,9 @@ use crate::tensor::Dtype;
 use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
-    Check, CheckError, Finding, Kind, Outcome, Session, alias, blame, determinism, forward,
-    gradient, gradient_exact, memory, observed, portability, property, sanitize, shell_word, shrink,
+    Check, CheckError, Finding, Kind, Outcome, Profile, Session, Turning, alias, blame, determinism,
+    forward, gradient, gradient_exact, limits, memory, observed, portability, property, sanitize,
+    shell_word, shrink,
 };
 
 /// How much a failure is worth.
@@ -35,7 +36,11 @@ pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
         Check::Gradient | Check::GradientExact => variant.pass == Pass::Vjp,
         Check::Property => variant.pass == Pass::Forward && !op.properties.is_empty(),
         Check::Alias => !variant.aliases.is_empty(),
-        Check::Memory | Check::Determinism | Check::Portability | Check::Sanitize => true,
+        Check::Memory
+        | Check::Determinism
+        | Check::Portability
+        | Check::Sanitize
+        | Check::Limits => true,
     }
 }
 
@@ -50,7 +55,8 @@ pub(super) fn regimes(check: Check, op: &Op) -> Vec<Regime> {
         | Check::Alias
         | Check::Determinism
         | Check::Portability
-        | Check::Sanitize => &[Regime::Normal],
+        | Check::Sanitize
+        | Check::Limits => &[Regime::Normal],
     };
     let selects = op.properties.iter().any(|p| matches!(p, Property::Selects(_)));
     let infinities = (check == Check::Forward && selects).then_some(Regime::Infinities);
@@ -158,7 +164,7 @@ pub(super) fn reduced<C: Clone + PartialEq>(
 }
 
 /// A line for a shell; `target` is what of it names the target, quoted already.
-pub(super) fn repeat(
+pub(crate) fn repeat(
     session: &Session,
     target: &str,
     check: Check,
@@ -170,8 +176,14 @@ pub(super) fn repeat(
     let device = shell_word(&session.info().selector());
     let size = finding.subgroup_size;
     let size = size.map_or_else(String::new, |size| format!(" --subgroup-size {size}"));
+    let asked = match check {
+        Check::Limits if session.profile != Profile::default() => {
+            format!("{check} --profile {}", session.profile)
+        }
+        check => check.to_string(),
+    };
     format!(
-        "{program} check {target} --only {check} --case {case} --seed {seed} --device {device}{size}"
+        "{program} check {target} --only {asked} --case {case} --seed {seed} --device {device}{size}"
     )
 }
 
@@ -206,6 +218,7 @@ pub(super) fn plainly(
         Check::Determinism => determinism::check(session, question),
         Check::Portability => portability::check(session, question),
         Check::Sanitize => sanitize::check(session, question),
+        Check::Limits => limits::check(session, question),
         Check::Gradient | Check::GradientExact | Check::Property => {
             Err(CheckError::Unsupported(format!("{check} asks an op, and none is named")))
         }
@@ -240,8 +253,10 @@ pub(super) fn answered(
         Ok(outcome) => outcome,
         Err(CheckError::Unsupported(reason)) => return Ok(Outcome::Unsupported { reason }),
         Err(error) => match error.of_device() {
-            Some(DeviceError::Endless { what, .. }) => {
-                return Ok(Outcome::Hang { reason: what.clone() });
+            Some(DeviceError::Endless { what, file, line, .. }) => {
+                let place = Turning { file: file.clone(), line: *line };
+                let place = (place.line > 0).then_some(place);
+                return Ok(Outcome::Hang { reason: what.clone(), place });
             }
             _ => return Err(error),
         },

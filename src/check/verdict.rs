@@ -30,11 +30,13 @@ pub enum Check {
     Portability,
     /// An interpreter that watches sees no fault at any subgroup size, in any order.
     Sanitize,
+    /// What kernels, dispatches and bindings take, against what devices offer.
+    Limits,
 }
 
 impl Check {
     /// All checks, in the order in which they run.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Forward,
         Self::Gradient,
         Self::GradientExact,
@@ -44,6 +46,7 @@ impl Check {
         Self::Determinism,
         Self::Portability,
         Self::Sanitize,
+        Self::Limits,
     ];
 
     /// The name on the command line and in run files.
@@ -59,6 +62,7 @@ impl Check {
             Self::Determinism => "determinism",
             Self::Portability => "portability",
             Self::Sanitize => "sanitize",
+            Self::Limits => "limits",
         }
     }
 
@@ -106,6 +110,9 @@ pub enum Outcome {
     Hang {
         /// How long it had, or where it loops.
         reason: String,
+        /// Where it loops, on a device that can tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Turning>,
     },
     /// An expectations file asked for it.
     Skipped {
@@ -145,7 +152,7 @@ impl Outcome {
             Self::Fail { finding } => &finding.message,
             Self::Unsupported { reason }
             | Self::Crash { reason }
-            | Self::Hang { reason }
+            | Self::Hang { reason, .. }
             | Self::Skipped { reason } => reason,
         }
     }
@@ -170,10 +177,19 @@ impl fmt::Display for Outcome {
             Self::Fail { finding } => write!(f, "fail: {finding}"),
             Self::Unsupported { reason }
             | Self::Crash { reason }
-            | Self::Hang { reason }
+            | Self::Hang { reason, .. }
             | Self::Skipped { reason } => write!(f, "{}: {reason}", self.word()),
         }
     }
+}
+
+/// The line at which a kernel turns in circles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turning {
+    /// The file as the module names it.
+    pub file: String,
+    /// The line in it, counted from 1.
+    pub line: u32,
 }
 
 /// What a line of an expectations file says of the cases that it covers.

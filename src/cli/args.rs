@@ -15,6 +15,7 @@ use crate::vulkan::Validation;
 use crate::worker::Locking;
 
 use super::look::LookOptions;
+use super::profile::ProfileName;
 use super::train::TrainOptions;
 
 /// A lab for GLSL compute kernels on any Vulkan device.
@@ -67,6 +68,8 @@ pub(super) enum Command {
         subgroup_size: Vec<u32>,
         #[arg(long)]
         dump: Option<PathBuf>,
+        #[arg(long, default_value = "common")]
+        profile: ProfileName,
         /// Serve the ops that come with the lab, whatever the registry.
         #[arg(long)]
         lab: bool,
@@ -115,6 +118,11 @@ pub(super) struct CheckOptions {
     /// Write inputs, results, expectations and bounds of findings to this folder, as .npy.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
+    /// What the limits check holds kernels against: `common` (what every device of a table offers),
+    /// `minimum` (what the specification requires), a device of the table such as `rtx-2060`, or
+    /// `none`.
+    #[arg(long, value_name = "PROFILE", default_value = "common")]
+    pub(super) profile: ProfileName,
     #[command(flatten)]
     pub(super) look: LookOptions,
 }

@@ -100,7 +100,8 @@ pub(super) fn tell_refused(refused: &Refused) {
 }
 
 fn asked(targets: &Targets, options: &CheckOptions, seed: u64) -> Result<Vec<Task>, CliError> {
-    let checks = options.checks.chosen();
+    let mut checks = options.checks.chosen();
+    checks.retain(|check| *check != Check::Limits || options.profile.0.is_some());
     let tasks = tasks(targets, &checks, options.cases.into(), seed, options.case.as_deref())?;
     if tasks.is_empty() && targets.left_out().is_empty() {
         let names: Vec<&str> = checks.iter().map(|check| check.name()).collect();
@@ -190,7 +191,10 @@ fn on_device(
     learned: &mut Learned,
 ) -> Result<(), CliError> {
     let _lock = lock(choice, options.on.lock)?;
-    let pool = pool(choice, &options.on, options.dump.as_deref())?;
+    let mut pool = pool(choice, &options.on, options.dump.as_deref())?;
+    if let Some(profile) = &options.profile.0 {
+        pool.command.push(format!("--profile={profile}"));
+    }
     let info = choice.info();
     let on_it = |task: &&Task| task.check.is_asked_on(info);
     let tasks: Vec<Task> = tasks.iter().filter(on_it).cloned().collect();

@@ -37,6 +37,10 @@ pub(super) fn list(registry: &Registry, targets: &[String]) -> Result<Ending, Cl
         let count = |check, size| file.foreign().cases(check, size).len();
         println!("  {:<18} {}", "", row(asked.into_iter(), count));
     }
+    for script in targets.scripts() {
+        println!("{script}: an Amber script");
+        println!("  {:<18} {}", "", row([Check::Forward].into_iter(), |_, _| 1));
+    }
     for (path, reason) in targets.left_out() {
         println!("{}: skipped, {reason}", path.display());
     }

@@ -16,6 +16,7 @@ mod import;
 mod list;
 mod lock;
 mod look;
+mod profile;
 mod report;
 mod suite;
 mod train;
@@ -143,12 +144,13 @@ fn dispatch(registry: &Registry, command: Command) -> Result<Ending, CliError> {
         Command::Report(options) => report::report(&options),
         Command::Train(options) => train::train(&options),
         Command::Explain { finding } => explain::explain(&finding),
-        Command::Worker { device, validate, timeout, subgroup_size, dump, lab } => {
+        Command::Worker { device, validate, timeout, subgroup_size, dump, profile, lab } => {
             let mut chosen = choose(&[device], args::validation(validate))?;
             let choice = chosen.swap_remove(0);
             let ledger = LedgerOptions { timeout: timeout.into(), ..LedgerOptions::default() };
             let (program, subgroup_sizes) = (program(), subgroup_size);
-            let options = ServeOptions { choice, ledger, program, subgroup_sizes, dump };
+            let profile = profile.0.unwrap_or_default();
+            let options = ServeOptions { choice, ledger, program, subgroup_sizes, dump, profile };
             let labs = Registry::lab();
             let registry = if lab { &labs } else { registry };
             serve(registry, &options, io::stdin().lock(), io::stdout().lock())?;

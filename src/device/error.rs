@@ -88,8 +88,12 @@ pub enum DeviceError {
     Endless {
         /// Which device.
         device: String,
-        /// The kernel and the line at which it loops.
+        /// The kernel and where it loops, in words.
         what: String,
+        /// The file in which it loops.
+        file: String,
+        /// The line in it, counted from 1; 0 where it is unknown.
+        line: u32,
     },
     /// Any other answer of the driver.
     #[error("{device}: {doing} failed: {reason}")]

@@ -137,6 +137,24 @@ pub struct Features {
     pub rounding_rte_f32: bool,
     /// f32 denormals survive when the module asks for it.
     pub denorm_preserve_f32: bool,
+    /// Pointers that are chosen at run time (`VariablePointers`).
+    #[serde(default)]
+    pub variable_pointers: bool,
+    /// The Vulkan memory model, with scopes up to the device.
+    #[serde(default)]
+    pub vulkan_memory_model: bool,
+    /// Shared memory that is zero at first where the module asks for it.
+    #[serde(default)]
+    pub zeroed_shared: bool,
+    /// Blocks in shared memory (`WorkgroupMemoryExplicitLayoutKHR`).
+    #[serde(default)]
+    pub explicit_shared_layout: bool,
+    /// 8-bit numbers in push constants.
+    #[serde(default)]
+    pub push_i8: bool,
+    /// 16-bit numbers in push constants.
+    #[serde(default)]
+    pub push_f16: bool,
 }
 
 impl Features {
@@ -158,6 +176,11 @@ impl Features {
             | "GroupNonUniformShuffle"
             | "GroupNonUniformBallot"
             | "GroupNonUniformVote" => self.subgroup_arithmetic,
+            "VariablePointers" | "VariablePointersStorageBuffer" => self.variable_pointers,
+            "VulkanMemoryModel" | "VulkanMemoryModelDeviceScope" => self.vulkan_memory_model,
+            "WorkgroupMemoryExplicitLayoutKHR" => self.explicit_shared_layout,
+            "StoragePushConstant8" => self.push_i8,
+            "StoragePushConstant16" => self.push_f16,
             _ => true,
         }
     }

@@ -31,7 +31,8 @@ pub struct Kernel {
     pub debug: Vec<u32>,
     /// Entry point.
     pub entry: String,
-    /// (set, binding) of every storage buffer the kernel declares, ascending.
+    /// (set, binding) of every buffer the kernel declares, ascending; its module says which are
+    /// uniform ones. An array of descriptors is listed once for each element.
     pub bindings: Vec<(u32, u32)>,
     /// Size of the push constant block, 0 for none, a multiple of 4.
     pub push_bytes: u32,
@@ -55,7 +56,8 @@ pub struct Extent {
     pub logical_bytes: u64,
 }
 
-/// One storage buffer binding of a dispatch.
+/// One buffer of a dispatch. Of an array of descriptors each element is a binding of its own, in
+/// their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Binding {
     /// Descriptor set.
@@ -66,6 +68,16 @@ pub struct Binding {
     pub buffer: BufferId,
     /// The part of it that the kernel sees.
     pub extent: Extent,
+}
+
+impl Binding {
+    /// Which element of an array of descriptors it is, given the bindings before it: 0 where there
+    /// is no array.
+    #[must_use]
+    pub fn element_in(&self, before: &[Self]) -> u32 {
+        let same = before.iter().filter(|b| (b.set, b.binding) == (self.set, self.binding));
+        u32::try_from(same.count()).unwrap_or(u32::MAX)
+    }
 }
 
 /// One recorded command. Offsets and sizes in bytes are multiples of 4.
@@ -107,7 +119,7 @@ pub enum Command {
     Dispatch {
         /// What to run.
         kernel: KernelId,
-        /// Its storage buffers; every binding that the kernel declares, each once.
+        /// Its buffers; every descriptor that the kernel declares, each once.
         bindings: Vec<Binding>,
         /// The push constant block.
         push: Vec<u8>,

@@ -58,9 +58,6 @@ pub(crate) fn check_kernel(kernel: &Kernel, info: &DeviceInfo) -> Result<(), Dev
         ));
     }
     let count = kernel.bindings.len();
-    if kernel.bindings.iter().collect::<BTreeSet<_>>().len() != count {
-        return refuse("lists a binding twice".into());
-    }
     if count > limits.storage_buffers as usize {
         return refuse(format!(
             "binds {count} storage buffers; this device allows {}",
@@ -214,27 +211,30 @@ fn dispatch(
     bindings.iter().try_for_each(|binding| bound_range(known, name, binding))
 }
 
-/// Every binding of the kernel once and no other.
+/// Every descriptor of the kernel once and no other.
 fn same_bindings(face: Face<'_>, bindings: &[Binding]) -> Result<(), Broken> {
     let name = face.name;
-    for (index, Binding { set, binding, .. }) in bindings.iter().enumerate() {
-        if face.bindings.binary_search(&(*set, *binding)).is_err() {
+    let given = |place: (u32, u32)| bindings.iter().filter(|b| (b.set, b.binding) == place).count();
+    let declared = |place| face.bindings.iter().filter(|other| **other == place).count();
+    for Binding { set, binding, .. } in bindings {
+        let (given, declared) = (given((*set, *binding)), declared((*set, *binding)));
+        if declared == 0 {
             return Err(Broken::Malformed(format!(
                 "kernel '{name}' has no binding {set}.{binding}"
             )));
         }
-        if bindings[..index].iter().any(|b| (b.set, b.binding) == (*set, *binding)) {
+        if given > declared {
+            let times = if declared == 1 { "twice" } else { "too often" };
             return Err(Broken::Malformed(format!(
-                "binding {set}.{binding} of kernel '{name}' is given twice"
+                "binding {set}.{binding} of kernel '{name}' is given {times}"
             )));
         }
     }
-    // Distinct and each declared: only a smaller number can differ.
-    let missing = face.bindings.iter().find(|(set, binding)| {
-        bindings.len() < face.bindings.len()
-            && !bindings.iter().any(|b| (b.set, b.binding) == (*set, *binding))
-    });
-    match missing {
+    // None too often and each declared: only a smaller number can differ.
+    if bindings.len() == face.bindings.len() {
+        return Ok(());
+    }
+    match face.bindings.iter().find(|place| given(**place) < declared(**place)) {
         None => Ok(()),
         Some((set, binding)) => {
             Err(Broken::Malformed(format!("binding {set}.{binding} of kernel '{name}' is missing")))

@@ -61,13 +61,25 @@ pub(super) fn without_tile(plan: Plan) -> Plan {
 
 /// Workgroups of 64 invocations, as many as there would be of the right size.
 pub(super) fn with_workgroup_of_64(plan: Plan) -> Plan {
-    each(plan, |dispatch| {
-        for (name, value) in &mut dispatch.spec {
-            if *name == Constant::Named("WORKGROUP".into()) {
-                *value = PushValue::U32(64);
-            }
+    each(plan, |dispatch| set_workgroup(dispatch, 64))
+}
+
+/// Workgroups of 512 invocations, as many as there would be of the right size.
+pub(super) fn with_workgroup_of_512(plan: Plan) -> Plan {
+    each(plan, |dispatch| set_workgroup(dispatch, 512))
+}
+
+/// The same number of workgroups whatever the problem, all of them along x.
+pub(super) fn with_70_000_groups(plan: Plan) -> Plan {
+    each(plan, |dispatch| dispatch.groups = [70_000, 1, 1])
+}
+
+fn set_workgroup(dispatch: &mut Dispatch, invocations: u32) {
+    for (name, value) in &mut dispatch.spec {
+        if *name == Constant::Named("WORKGROUP".into()) {
+            *value = PushValue::U32(invocations);
         }
-    })
+    }
 }
 
 fn each(mut plan: Plan, change: impl Fn(&mut Dispatch)) -> Plan {

@@ -1,7 +1,8 @@
 //! Wrong dispatch sizes and bindings, missing dispatches.
 
 use super::edits::{
-    with_a_for_b, with_one_group_less, with_workgroup_of_64, without_last_dispatch,
+    with_70_000_groups, with_a_for_b, with_one_group_less, with_workgroup_of_64,
+    with_workgroup_of_512, without_last_dispatch,
 };
 use super::{Defect, Family, Fault};
 use crate::check::Check;
@@ -17,6 +18,16 @@ pub(super) const ALL: &[Fault] = &[
         caught_by: Check::Memory,
         needs: Cases::Quick,
         defect: Defect::Plan(with_one_group_less),
+    },
+    Fault {
+        name: "exp_70_000_groups",
+        family: Family::Launch,
+        wrong: "70,000 workgroups lie along x",
+        op: "exp",
+        variant: "naive",
+        caught_by: Check::Limits,
+        needs: Cases::Quick,
+        defect: Defect::Plan(with_70_000_groups),
     },
     Fault {
         name: "matmul_wrong_binding",
@@ -37,6 +48,16 @@ pub(super) const ALL: &[Fault] = &[
         caught_by: Check::Gradient,
         needs: Cases::Quick,
         defect: Defect::Plan(without_last_dispatch),
+    },
+    Fault {
+        name: "relu_workgroup_of_512",
+        family: Family::Launch,
+        wrong: "workgroups have 512 invocations",
+        op: "relu",
+        variant: "naive",
+        caught_by: Check::Limits,
+        needs: Cases::Quick,
+        defect: Defect::Plan(with_workgroup_of_512),
     },
     Fault {
         name: "transpose_workgroup_of_64",

@@ -53,6 +53,19 @@ pub(super) const ALL: &[Fault] = &[
         },
     },
     Fault {
+        name: "softmax_row_in_shared",
+        family: Family::Memory,
+        wrong: "a row is kept in 40 KiB of shared memory",
+        op: "softmax",
+        variant: "shared",
+        caught_by: Check::Limits,
+        needs: Cases::Quick,
+        defect: Defect::Kernel {
+            twin: "softmax/shared.comp",
+            text: text!("softmax_row_in_shared"),
+        },
+    },
+    Fault {
         name: "softmax_vjp_through_gradient",
         family: Family::Memory,
         wrong: "the cotangent is parked in the gradient before y is read again",

@@ -70,6 +70,16 @@ pub(super) const ALL: &[Fault] = &[
         defect: Defect::Kernel { twin: "relu/naive.comp", text: text!("relu_short_index") },
     },
     Fault {
+        name: "scale_push_past_128",
+        family: Family::Type,
+        wrong: "the push constants end at 136 bytes",
+        op: "scale",
+        variant: "naive",
+        caught_by: Check::Limits,
+        needs: Cases::Quick,
+        defect: Defect::Kernel { twin: "scale/naive.comp", text: text!("scale_push_past_128") },
+    },
+    Fault {
         name: "softmax_stride_of_64",
         family: Family::Type,
         wrong: "the sum strides over 64 columns, whatever the workgroup",

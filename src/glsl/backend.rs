@@ -80,10 +80,47 @@ pub(super) fn glslc_compile(program: &Path, job: Job<'_>, form: Form) -> Result<
         .args(["-o", "-", "-"]);
     let output = exchange(&mut command, job.text)
         .map_err(|error| Refusal::Error(not_started(program, &error)))?;
+    module(program, job.path, output)
+}
+
+/// One module of a text of SPIR-V assembly. The program knows that language by a file's name only.
+pub(super) fn glslc_assemble(
+    program: &Path,
+    path: &str,
+    text: &str,
+    minor: u8,
+) -> Result<Vec<u32>, Refusal> {
+    let io = |error: std::io::Error| {
+        Refusal::Error(GlslError::Io { path: path.to_owned(), reason: error.to_string() })
+    };
+    let mut file = tempfile::Builder::new().suffix(".spvasm").tempfile().map_err(io)?;
+    file.write_all(text.as_bytes()).map_err(io)?;
+    let output = Command::new(program)
+        .arg(format!("--target-env={}", environment(minor)))
+        .args(["-o", "-"])
+        .arg(file.path())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Refusal::Error(not_started(program, &error)))?;
+    module(program, path, output)
+}
+
+/// The least environment that takes SPIR-V 1.`minor`.
+const fn environment(minor: u8) -> &'static str {
+    match minor {
+        0 => "vulkan1.0",
+        1..=3 => "vulkan1.1",
+        4 | 5 => "vulkan1.2",
+        _ => "vulkan1.3",
+    }
+}
+
+/// The module that a program wrote, or its messages.
+fn module(program: &Path, path: &str, output: Output) -> Result<Vec<u32>, Refusal> {
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(Refusal::Messages(if messages.trim().is_empty() {
-            format!("{}: error: {} says nothing", job.path, program.display())
+            format!("{path}: error: {} says nothing", program.display())
         } else {
             messages
         }));
@@ -91,7 +128,7 @@ pub(super) fn glslc_compile(program: &Path, job: Job<'_>, form: Form) -> Result<
     let (words, rest) = output.stdout.as_chunks::<4>();
     if words.is_empty() || !rest.is_empty() {
         return Err(Refusal::Error(GlslError::Backend {
-            file: job.path.to_owned(),
+            file: path.to_owned(),
             reason: format!("{} bytes are no SPIR-V module", output.stdout.len()),
         }));
     }
@@ -141,6 +178,29 @@ pub(super) mod linked {
     /// Makes a compiler, which costs about 0.1 s.
     pub(in crate::glsl) fn open(file: &str) -> Result<shaderc::Compiler, GlslError> {
         shaderc::Compiler::new().map_err(|error| failed(file, &error))
+    }
+
+    /// One module of a text of SPIR-V assembly.
+    pub(in crate::glsl) fn assemble(
+        compiler: &shaderc::Compiler,
+        path: &str,
+        text: &str,
+        minor: u8,
+    ) -> Result<Vec<u32>, Refusal> {
+        let mut options =
+            shaderc::CompileOptions::new().map_err(|error| Refusal::Error(failed(path, &error)))?;
+        let version = match minor {
+            0 => shaderc::EnvVersion::Vulkan1_0,
+            1..=3 => shaderc::EnvVersion::Vulkan1_1,
+            4 | 5 => shaderc::EnvVersion::Vulkan1_2,
+            _ => shaderc::EnvVersion::Vulkan1_3,
+        };
+        options.set_target_env(shaderc::TargetEnv::Vulkan, version as u32);
+        match compiler.assemble(text, Some(&options)) {
+            Ok(artifact) => Ok(artifact.as_binary().to_vec()),
+            Err(shaderc::Error::CompilationError(_, messages)) => Err(Refusal::Messages(messages)),
+            Err(error) => Err(Refusal::Error(failed(path, &error))),
+        }
     }
 
     /// One module.

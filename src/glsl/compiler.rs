@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::backend::{self, Form, Job, Refusal};
 use super::cache::{self, Lookup};
-use super::{Backend, Build, Flattened, GlslError, Includes, Modules, diagnostics, flatten};
+use super::{
+    Backend, Build, Flattened, GlslError, Includes, Modules, Source, diagnostics, flatten,
+};
 
 /// How to compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,6 +100,30 @@ impl Compiler {
         Ok(modules)
     }
 
+    /// The module that a text of SPIR-V assembly stands for, as version 1.`minor`.
+    ///
+    /// # Errors
+    /// The assembler's messages, no assembler.
+    pub fn assemble(&self, source: &Source, minor: u8) -> Result<Vec<u32>, GlslError> {
+        let path = source.shown_path();
+        if source.text.contains('\0') {
+            let reason = "a zero byte; this is no SPIR-V assembly".to_owned();
+            return Err(GlslError::Io { path, reason });
+        }
+        let assembled = self.engine.assemble(&path, &source.text, minor);
+        let mut words = assembled.map_err(|refusal| match refusal {
+            Refusal::Messages(messages) => {
+                GlslError::Assembly { file: path.clone(), messages: messages.trim().to_owned() }
+            }
+            Refusal::Error(error) => error,
+        })?;
+        // The text's own word on its version is a comment, and environments skip some.
+        if let Some(version) = words.get_mut(1) {
+            *version = 0x0001_0000 | u32::from(minor) << 8;
+        }
+        Ok(words)
+    }
+
     /// What the cache did so far.
     #[must_use]
     pub fn cache_counts(&self) -> CacheCounts {
@@ -170,17 +196,32 @@ impl Engine {
         match self {
             #[cfg(feature = "glsl")]
             Self::Shaderc(cell) => {
-                let compiler = match cell.get() {
-                    Some(compiler) => compiler,
-                    None => {
-                        let compiler = backend::linked::open(job.path).map_err(Refusal::Error)?;
-                        cell.get_or_init(|| compiler)
-                    }
-                };
-                backend::linked::compile(compiler, job, form)
+                backend::linked::compile(Self::opened(cell, job.path)?, job, form)
             }
             Self::Glslc { program, .. } => backend::glslc_compile(program, job, form),
         }
+    }
+
+    fn assemble(&self, path: &str, text: &str, minor: u8) -> Result<Vec<u32>, Refusal> {
+        match self {
+            #[cfg(feature = "glsl")]
+            Self::Shaderc(cell) => {
+                backend::linked::assemble(Self::opened(cell, path)?, path, text, minor)
+            }
+            Self::Glslc { program, .. } => backend::glslc_assemble(program, path, text, minor),
+        }
+    }
+
+    #[cfg(feature = "glsl")]
+    fn opened<'c>(
+        cell: &'c OnceLock<shaderc::Compiler>,
+        path: &str,
+    ) -> Result<&'c shaderc::Compiler, Refusal> {
+        if let Some(compiler) = cell.get() {
+            return Ok(compiler);
+        }
+        let compiler = backend::linked::open(path).map_err(Refusal::Error)?;
+        Ok(cell.get_or_init(|| compiler))
     }
 }
 

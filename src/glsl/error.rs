@@ -73,6 +73,14 @@ pub enum GlslError {
         /// At least one, in the compiler's order.
         diagnostics: Vec<Diagnostic>,
     },
+    /// SPIR-V assembly that is none.
+    #[error("{file}: error: {messages}")]
+    Assembly {
+        /// The file.
+        file: String,
+        /// The assembler's own words.
+        messages: String,
+    },
     /// An `#include` names a file that is in none of the places.
     #[error("{}:{}: error: include \"{name}\" not found{}", site.file, site.line, hints(site, places, nearest.as_deref()))]
     MissingInclude {

@@ -67,6 +67,7 @@ pub fn flatten(build: &Build, includes: &dyn Includes) -> Result<Flattened, Glsl
         stack: Vec::new(),
         once: HashSet::new(),
         open_conditions: 0,
+        may_miscount: false,
     };
     expander.kernel(build)?;
     Ok(Flattened { text: expander.out, files: expander.files, deferred: expander.deferred })
@@ -86,6 +87,10 @@ struct Expander<'a> {
     stack: Vec<Frame>,
     once: HashSet<String>,
     open_conditions: usize,
+    /// A file was put in under a condition that is still open. Where the condition doesn't hold,
+    /// the compiler skips the directive behind that file too, and would count its lines as the
+    /// outer file's.
+    may_miscount: bool,
 }
 
 impl Expander<'_> {
@@ -179,6 +184,7 @@ impl Expander<'_> {
     ) -> Result<(), GlslError> {
         match kind {
             Line::Include(name) => {
+                self.may_miscount |= self.open_conditions > 0;
                 self.enter(before);
                 self.include(name)?;
                 let next = self.site().line + 1;
@@ -201,9 +207,14 @@ impl Expander<'_> {
             }
             Line::If => self.open_conditions += 1,
             Line::EndIf => self.open_conditions = self.open_conditions.saturating_sub(1),
-            Line::Blank | Line::Version | Line::Extension | Line::Other => {}
+            Line::Blank | Line::Version | Line::Extension | Line::Else | Line::Other => {}
         }
         self.push_line(line);
+        if self.may_miscount && matches!(kind, Line::Else | Line::EndIf) {
+            let next = self.site().line + 1;
+            self.leave(after, next, source);
+            self.may_miscount = self.open_conditions > 0;
+        }
         Ok(())
     }
 

@@ -15,6 +15,8 @@ pub(super) enum Line {
     MalformedInclude,
     /// `#if`, `#ifdef`, `#ifndef`.
     If,
+    /// `#else`, `#elif`.
+    Else,
     /// `#endif`.
     EndIf,
     /// `#pragma once`.
@@ -115,6 +117,7 @@ fn directive(text: &str) -> Line {
         "version" => Line::Version,
         "extension" => Line::Extension,
         "if" | "ifdef" | "ifndef" => Line::If,
+        "else" | "elif" => Line::Else,
         "endif" => Line::EndIf,
         "pragma" if rest.trim() == "once" => Line::Once,
         "include" => match included_name(rest.trim()) {

@@ -28,7 +28,7 @@ impl fmt::Display for Place {
 
 impl Place {
     /// The part of the line around the column, with a mark below it.
-    fn excerpt(&self) -> String {
+    pub(crate) fn excerpt(&self) -> String {
         let column = (self.column as usize).saturating_sub(1);
         let first = column.saturating_sub(EXCERPT_CHARS / 2);
         let printable = |c: char| if c.is_control() { ' ' } else { c };

@@ -13,7 +13,7 @@ pub(super) const FILE: Keys = Keys {
     table: "the file",
     keys: &[
         "version", "about", "order", "kernel", "shapes", "buffer", "step", "truth", "gradient",
-        "subgroup",
+        "subgroup", "needs",
     ],
 };
 pub(super) const KERNEL: Keys = Keys {
@@ -61,3 +61,17 @@ pub(super) const TRUTH: Keys = Keys {
 };
 pub(super) const GRADIENT: Keys = Keys { table: "[gradient]", keys: &["vjp"] };
 pub(super) const SUBGROUP: Keys = Keys { table: "[subgroup]", keys: &["sizes"] };
+pub(super) const NEEDS: Keys = Keys {
+    table: "[needs]",
+    keys: &[
+        "invocations",
+        "depth",
+        "shared_bytes",
+        "push_bytes",
+        "workgroups",
+        "range_bytes",
+        "offset_alignment",
+        "subgroup_sizes",
+        "features",
+    ],
+};

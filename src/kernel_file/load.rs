@@ -12,6 +12,7 @@ use super::files::{Environment, Files, read};
 use super::formula::Formula;
 use super::kernels::{KernelDecl, Loader};
 use super::keys::{FILE, GRADIENT, SUBGROUP};
+use super::needs::needs;
 use super::points::Point;
 use super::read::{Read, Table, Value};
 use super::scope::Scope;
@@ -125,8 +126,9 @@ fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) ->
     }
     let subgroup_sizes = match table.entry("subgroup") {
         None => Vec::new(),
-        Some(entry) => sizes(&entry.value.table(entry.at, SUBGROUP)?)?,
+        Some(entry) => sizes(&entry.value.table(entry.at, SUBGROUP)?, "sizes")?,
     };
+    let needs = table.entry("needs").map_or(Ok(Vec::new()), needs)?;
     Ok(KernelFile {
         path: path.to_path_buf(),
         about: table.get("about").map(Value::str).transpose()?.map(str::to_owned),
@@ -140,6 +142,7 @@ fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) ->
         twin: None,
         vjp,
         subgroup_sizes,
+        needs,
     })
 }
 
@@ -156,8 +159,8 @@ fn vjp(files: &Files<'_>, table: &Table<'_>) -> Read<Vec<PathBuf>> {
     list.into_iter().map(|value| files.file(value)).collect()
 }
 
-fn sizes(table: &Table<'_>) -> Read<Vec<u32>> {
-    let list = table.need("sizes")?.list("subgroup sizes")?;
+pub(super) fn sizes(table: &Table<'_>, key: &str) -> Read<Vec<u32>> {
+    let list = table.need(key)?.list("subgroup sizes")?;
     let size = |value: Value<'_>| {
         let size: u32 = value.integer_of("a subgroup size")?;
         if size.is_power_of_two() && size <= 128 {

@@ -13,6 +13,7 @@ mod instance;
 mod kernels;
 mod keys;
 mod load;
+mod needs;
 mod number;
 mod plan;
 mod points;
@@ -35,7 +36,7 @@ use scope::Scope;
 use steps::StepDecl;
 use truth::TruthDecl;
 
-use crate::ops::Order;
+use crate::ops::{Need, Order};
 
 pub use buffers::{BufferRole, Init};
 pub use error::{KernelFileError, Place};
@@ -56,6 +57,7 @@ pub struct KernelFile {
     twin: Option<Box<Self>>,
     vjp: Vec<PathBuf>,
     subgroup_sizes: Vec<u32>,
+    needs: Vec<Need>,
     scope: Scope,
 }
 
@@ -146,6 +148,12 @@ impl KernelFile {
     #[must_use]
     pub fn subgroup_sizes(&self) -> &[u32] {
         &self.subgroup_sizes
+    }
+
+    /// What the file declares that its kernels need of a device.
+    #[must_use]
+    pub fn needs(&self) -> &[Need] {
+        &self.needs
     }
 
     /// Neighbours in which one shape has its next smaller listed value.

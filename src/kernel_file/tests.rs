@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::expr::Expr;
 use super::keys::{
-    BUFFER, EXPECT, FILE, GRADIENT, INIT, KERNEL, Keys, PUSH, STEP, SUBGROUP, TRUTH,
+    BUFFER, EXPECT, FILE, GRADIENT, INIT, KERNEL, Keys, NEEDS, PUSH, STEP, SUBGROUP, TRUTH,
 };
 use super::load::parse;
 use super::number::Number;
@@ -105,7 +105,7 @@ fn wrong_expressions_say_where() {
 }
 
 /// Keys, the section of the documentation, the schema's definition.
-const TABLES: [(Keys, &str, &str); 10] = [
+const TABLES: [(Keys, &str, &str); 11] = [
     (FILE, "### The file", ""),
     (KERNEL, "### `[kernel.NAME]`", "kernel"),
     (BUFFER, "### `[buffer.NAME]`", "buffer"),
@@ -116,6 +116,7 @@ const TABLES: [(Keys, &str, &str); 10] = [
     (TRUTH, "### `[truth]`", "truth"),
     (GRADIENT, "### `[gradient]`", "gradient"),
     (SUBGROUP, "### `[subgroup]`", "subgroup"),
+    (NEEDS, "### `[needs]`", "needs"),
 ];
 
 fn documentation(file: &str) -> String {

@@ -33,7 +33,7 @@ pub use ledger::Ledger;
 pub use misuse::{HostMisuse, MemoryError, MisuseKind};
 pub use poison::{Poison, PoisonPattern, poison_word};
 pub use recorded::Recorded;
-pub use recorder::{Dispatch, Recorder};
+pub use recorder::{Dispatch, Recorder, Window};
 pub use request::{Guard, Inspection, LedgerOptions, Request};
 pub use slot::Handle;
 pub use staging::Staging;

@@ -9,7 +9,7 @@ use super::recorded::{Recorded, StagedUpload, TableUse, Use};
 use super::slot::{Handle, Tenant};
 use super::staging::Staging;
 use super::table::{Access, Bindings, Bound};
-use crate::device::{Binding, Command, KernelId};
+use crate::device::{Binding, Command, Extent, KernelId};
 
 /// One dispatch, to be recorded.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,15 @@ pub struct Dispatch<'a> {
     pub push: &'a [u8],
     /// Workgroups along x, y, z.
     pub groups: [u32; 3],
+}
+
+/// The part of a buffer's data that one binding of a dispatch shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// First byte, counted from the first of the data.
+    pub offset_bytes: u64,
+    /// Its length, which ends within the data.
+    pub range_bytes: u64,
 }
 
 /// Builds a [`Recorded`]. Nothing orders commands but [`Recorder::barrier`].
@@ -152,6 +161,32 @@ impl<'l> Recorder<'l> {
     #[track_caller]
     pub fn dispatch(&mut self, dispatch: &Dispatch<'_>) -> Result<(), MemoryError> {
         self.push_dispatch(dispatch, &Site::caller())
+    }
+
+    /// Runs a kernel whose bindings show parts of their buffers, one window for each. A device
+    /// refuses windows that leave their buffer.
+    ///
+    /// # Errors
+    /// Misuse of a bound handle.
+    #[track_caller]
+    pub fn dispatch_within(
+        &mut self,
+        dispatch: &Dispatch<'_>,
+        windows: &[Window],
+    ) -> Result<(), MemoryError> {
+        self.push_dispatch(dispatch, &Site::caller())?;
+        if let Some(Command::Dispatch { bindings, .. }) =
+            self.recorded.recording.commands.last_mut()
+        {
+            for (binding, window) in bindings.iter_mut().zip(windows) {
+                binding.extent = Extent {
+                    offset_bytes: binding.extent.offset_bytes + window.offset_bytes,
+                    range_bytes: window.range_bytes,
+                    logical_bytes: window.range_bytes,
+                };
+            }
+        }
+        Ok(())
     }
 
     /// Runs a kernel with a descriptor table as it is now.

@@ -82,7 +82,8 @@ fn vjp_naive(p: &Problem<'_>, target: &Target<'_>) -> Result<Plan, Unsupported> 
     let mut plan = Plan::empty();
     if len > 0 {
         let copy = Dispatch::new(kernel!("add/vjp_a.comp")).element(p.dtype);
-        plan = plan.then(copy.invocations(len, target).push("len", len));
+        // In place, the copy writes what the sum reads.
+        plan = plan.then(copy.invocations(len, target).push("len", len)).barrier();
     }
     if narrow_len > 0 {
         let reduce = Dispatch::new(kernel!("add/vjp_b.comp")).element(p.dtype);

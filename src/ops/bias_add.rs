@@ -138,9 +138,10 @@ fn vjp_split(p: &Problem<'_>, target: &Target<'_>) -> Result<Plan, Unsupported> 
     Ok(plan.then(part).barrier().then(join))
 }
 
-/// `gx = gy`.
+/// `gx = gy`, before anything else: in place it writes what the sums read.
 fn copy(p: &Problem<'_>, target: &Target<'_>) -> Plan {
     let len = p.dim("rows") * p.dim("cols");
     let dispatch = Dispatch::new(kernel!("bias_add/vjp_x.comp")).element(p.dtype);
-    Plan::unless_empty(len, dispatch.invocations(len, target).push("len", len))
+    let plan = Plan::unless_empty(len, dispatch.invocations(len, target).push("len", len));
+    if len == 0 { plan } else { plan.barrier() }
 }

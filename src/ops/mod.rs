@@ -11,6 +11,7 @@ mod code;
 mod derived;
 mod flaws;
 mod nearest;
+mod needs;
 mod plan;
 mod problem;
 mod push;
@@ -49,6 +50,7 @@ pub use case::{Case, CaseError, Cases};
 pub use code::Code;
 pub use flaws::flaws;
 pub use nearest::{nearest, suggested};
+pub use needs::{Feature, Need};
 pub use plan::{
     Constant, Dispatch, Name, Others, Plan, Scratch, Socket, Step, Target, Unsupported,
 };

@@ -1,6 +1,6 @@
 //! The record: everything the lab knows about an op.
 
-use super::{Plan, Problem, Reference, Target, Unsupported};
+use super::{Need, Plan, Problem, Reference, Target, Unsupported};
 use crate::numeric::Domain;
 use crate::tensor::Dtype;
 
@@ -212,6 +212,8 @@ pub struct Variant {
     pub order: Order,
     /// Pairs (input, output) that may share memory.
     pub aliases: &'static [(&'static str, &'static str)],
+    /// What it needs beyond what every device offers, and knows of.
+    pub needs: &'static [Need],
 }
 
 impl Variant {
@@ -228,6 +230,7 @@ impl Variant {
             plan,
             order: Order::Fixed,
             aliases: &[],
+            needs: &[],
         }
     }
 
@@ -250,6 +253,12 @@ impl Variant {
     #[must_use]
     pub const fn in_place(self, aliases: &'static [(&'static str, &'static str)]) -> Self {
         Self { aliases, ..self }
+    }
+
+    /// The same, for devices that offer all this.
+    #[must_use]
+    pub const fn needing(self, needs: &'static [Need]) -> Self {
+        Self { needs, ..self }
     }
 
     /// The same, adding in any order.

@@ -13,7 +13,7 @@
 //!   memory.
 
 use super::rows::{by_invocation, by_workgroup, matrix, row_of};
-use super::{Dim, Example, Formula, Op, Operand, Problem, Property, Variant};
+use super::{Dim, Example, Feature, Formula, Need, Op, Operand, Problem, Property, Variant};
 use crate::kernel;
 use crate::numeric::Scalar;
 use crate::tensor::Dtype;
@@ -40,7 +40,8 @@ pub const OP: Op = Op {
         Variant::forward("shared", |p, t| by_workgroup(kernel!("softmax/shared.comp"), p, t))
             .in_place(&[("x", "y")]),
         Variant::forward("subgroup", |p, t| by_workgroup(kernel!("softmax/subgroup.comp"), p, t))
-            .in_place(&[("x", "y")]),
+            .in_place(&[("x", "y")])
+            .needing(&[Need::Feature(Feature::GroupNonUniformArithmetic)]),
         Variant::forward("online", |p, t| by_workgroup(kernel!("softmax/online.comp"), p, t))
             .in_place(&[("x", "y")]),
         Variant::vjp("vjp_naive", |p, t| by_invocation(kernel!("softmax/vjp_naive.comp"), p, t))

@@ -11,18 +11,19 @@ use crate::run::{Answer, Campaign};
 #[derive(Clone, Copy, Debug)]
 pub struct Catches<'a>(pub &'a Campaign);
 
-/// Seven columns and the longest name fit into 80 characters with these.
+/// Eight columns and the longest name fit into 80 characters with these.
 const fn short(check: Check) -> &'static str {
     match check {
         Check::Forward => "fwd",
-        Check::Gradient => "grad",
-        Check::Property => "prop",
+        Check::Gradient => "gra",
+        Check::Property => "pro",
         Check::Memory => "mem",
-        Check::Alias => "alias",
+        Check::Alias => "ali",
         Check::Determinism => "det",
-        Check::Portability => "port",
+        Check::Portability => "por",
         Check::Sanitize => "san",
-        Check::GradientExact => "exact",
+        Check::GradientExact => "exa",
+        Check::Limits => "lim",
     }
 }
 

@@ -212,6 +212,22 @@ const EXPLANATIONS: &[Explanation] = &[
         next: "The finding names both kernels and the buffer: put a barrier between them.",
     },
     Explanation {
+        name: Kind::LimitExceeded.name(),
+        means: "A kernel, its dispatch or a binding takes more than the profile's devices offer: \
+                shared memory, invocations, workgroups, push constants, the range or the offset of \
+                a binding, a subgroup size, a feature. Nothing was run: a driver that takes more \
+                than it promises hides it, and the finding names the devices that don't.",
+        causes: &[
+            "a grid in x alone, as large as the problem: spill into y and z",
+            "shapes and strides in push constants: 128 bytes are all that everybody has",
+            "a view bound at its own offset: bind it at an aligned one and add the rest in the kernel",
+            "a tile or a workgroup that was chosen on one device",
+            "arithmetic in f16 or 64 bits where storage alone is wanted",
+        ],
+        next: "Take less, or declare it: `[needs]` in a kernel file, `needing` on a variant. \
+               --profile NAME asks about one device, `--profile none` leaves the check out.",
+    },
+    Explanation {
         name: Kind::Leak.name(),
         means: "A buffer was allocated and never freed. This is the host's fault, not a kernel's.",
         causes: &["an early return between allocation and free", "a handle that was overwritten"],
@@ -294,7 +310,7 @@ mod tests {
             assert_eq!(found, 1, "{kind}");
         }
         let reason = String::new();
-        for outcome in [Outcome::Crash { reason: reason.clone() }, Outcome::Hang { reason }] {
+        for outcome in [Outcome::Crash { reason: reason.clone() }, Outcome::Hang { reason, place: None }] {
             assert!(outcome.is_bad() && explanation(outcome.word()).is_some(), "{outcome}");
         }
         assert_eq!(explanations().count(), Kind::ALL.len() + 3);

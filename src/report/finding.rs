@@ -38,10 +38,15 @@ pub fn coloured_text(verdict: &Verdict, colour: Colour) -> String {
 #[must_use]
 pub fn finding_json(verdict: &Verdict) -> Value {
     let finding = finding_of(verdict);
+    let turning = match &verdict.outcome {
+        Outcome::Hang { place, .. } => place.as_ref(),
+        _ => None,
+    };
+    let file = finding.and_then(|f| f.file.as_deref());
     json!({
         "kind": verdict.outcome.kind(),
-        "file": finding.and_then(|f| f.file.as_deref()),
-        "line": finding.and_then(|f| f.line),
+        "file": file.or(turning.map(|place| place.file.as_str())),
+        "line": finding.and_then(|f| f.line).or(turning.map(|place| place.line)),
         "other_line": finding.and_then(|f| f.other_line),
         "message": verdict.outcome.message(),
         "device": verdict.device,

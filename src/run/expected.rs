@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::expectations::{Expectation, Expectations, ExpectationsError, plain};
-use super::files::below;
+use super::files::{below, scripts_below};
 use super::plan::{Targets, full_name};
 use crate::check::{Check, CheckError, Known, Mark, Outcome, applies};
 use crate::device::DeviceInfo;
@@ -233,6 +233,9 @@ impl Expectations {
                 }
             }
         }
+        for script in targets.scripts() {
+            pairs.push(([script.clone(), script], Check::Forward));
+        }
         let covers = |line: &Expectation, ([group, target], check): &([String; 2], Check)| {
             line.covers([group, target], *check)
         };
@@ -256,7 +259,7 @@ impl Expectations {
     }
 }
 
-/// Whether the line's target is a file, or a glob on the kernel files of a folder.
+/// Whether the line's target is a file, or a glob on the kernel files or scripts of a folder.
 fn is_on_disk(line: &Expectation) -> bool {
     let Some((glob, (target, _))) = line.target.as_ref().zip(line.scope.rsplit_once('/')) else {
         return false;
@@ -268,6 +271,7 @@ fn is_on_disk(line: &Expectation) -> bool {
     let literal = &target[..target.find(signs).unwrap_or(target.len())];
     // A glob without a folder of its own is one on ops.
     let Some((folder, _)) = literal.rsplit_once('/') else { return false };
-    let found = below(Path::new(folder)).unwrap_or_default();
+    let mut found = below(Path::new(folder)).unwrap_or_default();
+    found.extend(scripts_below(Path::new(folder)).unwrap_or_default());
     found.iter().any(|file| glob.matches(plain(&slashed(file))))
 }

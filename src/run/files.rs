@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::amber::Script;
 use crate::check::{CheckError, Foreign};
 use crate::kernel_file::{KernelFile, KernelFileError};
 use crate::ops::Registry;
@@ -44,10 +45,12 @@ impl FileTarget {
     }
 }
 
-/// Kernel files, and those that can't be looked at on this machine.
+/// Kernel files and scripts, and those that can't be looked at on this machine.
 #[derive(Default)]
 pub(super) struct Files {
     pub(super) files: Vec<FileTarget>,
+    /// Amber scripts, which nobody has looked into.
+    pub(super) scripts: Vec<Work>,
     pub(super) left_out: Vec<(PathBuf, String)>,
 }
 
@@ -70,7 +73,10 @@ pub enum FilesError {
         source: io::Error,
     },
     /// A folder without kernel files.
-    #[error("{path} holds no kernel file: no .toml with a version and a [kernel.*] table")]
+    #[error(
+        "{path} holds no kernel file: no .toml with a version and a [kernel.*] table, nor an \
+         Amber script"
+    )]
     Empty {
         /// The folder.
         path: PathBuf,
@@ -121,14 +127,20 @@ impl Files {
         path: &Path,
         matrices: Matrices,
     ) -> Result<(), FilesError> {
+        if !path.is_dir() && (is_script(path) || Script::is_one(path)) {
+            self.scripts.push(Work::Script { path: path.to_owned() });
+            return Ok(());
+        }
         if !path.is_dir() {
             return self.load(registry, path, matrices);
         }
         let folder = |source| FilesError::Folder { path: path.to_owned(), source };
         let found = below(path).map_err(folder)?;
-        if found.is_empty() {
+        let scripts = scripts_below(path).map_err(folder)?;
+        if found.is_empty() && scripts.is_empty() {
             return Err(FilesError::Empty { path: path.to_owned() });
         }
+        self.scripts.extend(scripts.into_iter().map(|path| Work::Script { path }));
         found.iter().try_for_each(|file| self.load(registry, file, matrices))
     }
 
@@ -222,6 +234,21 @@ fn same(a: &Path, b: &Path) -> bool {
 
 /// Every kernel file below a folder, sorted. Other files in TOML are none.
 pub(super) fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    all_below(folder, |path| {
+        path.extension().is_some_and(|e| e == "toml") && KernelFile::is_one(path)
+    })
+}
+
+/// Every Amber script below a folder, sorted.
+pub(super) fn scripts_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    all_below(folder, |path| is_script(path) && Script::is_one(path))
+}
+
+fn is_script(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "amber")
+}
+
+fn all_below(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -230,7 +257,7 @@ pub(super) fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
             // A link may lead back up.
             if path.is_dir() && !path.is_symlink() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "toml") && KernelFile::is_one(&path) {
+            } else if is_wanted(&path) {
                 found.push(path);
             }
         }

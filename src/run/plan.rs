@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::files::{FileTarget, Files, FilesError, Matrices};
 use super::place::place;
+use crate::amber::CASE;
 use crate::check::{Check, CheckError, applies, cases, shell_word};
 use crate::ops::{Case, CaseError, Cases, Op, Registry, Variant, nearest, suggested};
 use crate::worker::{Task, Unsaved, Work};
@@ -61,6 +62,9 @@ pub enum TargetsError {
     /// The same for a kernel file.
     #[error(transparent)]
     FileCase(#[from] CheckError),
+    /// The same for an Amber script.
+    #[error("an Amber script has one case, `{CASE}`, and no `{0}`")]
+    NoCase(String),
 }
 
 impl Targets {
@@ -82,8 +86,8 @@ impl Targets {
             if path.extension().is_some_and(|e| e == "comp" || e == "spv") {
                 return Err(TargetsError::Kernel(path.to_owned()));
             }
-            let is_path =
-                pattern.contains(is_separator) || path.extension().is_some_and(|e| e == "toml");
+            let is_path = pattern.contains(is_separator)
+                || path.extension().is_some_and(|e| e == "toml" || e == "amber");
             match matcher(registry, pattern) {
                 Ok(matcher) if !is_path => matchers.push(matcher),
                 _ if path.exists() => targets.files.add(registry, path, matrices)?,
@@ -118,8 +122,9 @@ impl Targets {
 
     /// Reports, expectations and snapshots know a file by its path, so each has one.
     fn name_files(&mut self) {
-        for file in &mut self.files.files {
-            if let Work::File { path, .. } = &mut file.work {
+        let works = self.files.files.iter_mut().map(|file| &mut file.work);
+        for work in works.chain(&mut self.files.scripts) {
+            if let Work::File { path, .. } | Work::Script { path } = work {
                 *path = place(path);
             }
         }
@@ -135,6 +140,11 @@ impl Targets {
     #[must_use]
     pub fn files(&self) -> &[FileTarget] {
         &self.files.files
+    }
+
+    /// The paths of the Amber scripts.
+    pub fn scripts(&self) -> impl Iterator<Item = String> {
+        self.files.scripts.iter().map(Work::group)
     }
 
     /// Kernel files that can't be looked at on this machine, each with the reason.
@@ -189,6 +199,7 @@ pub fn tasks(
 ) -> Result<Vec<Task>, TargetsError> {
     let ops: Vec<&str> = targets.variants.iter().map(|(op, _)| op.name).collect();
     let groups = ops.chunk_by(|a, b| a == b).count() + targets.files.files.len();
+    let groups = groups + targets.files.scripts.len();
     if one.is_some() && groups != 1 {
         return Err(TargetsError::ManyTargets);
     }
@@ -213,6 +224,14 @@ pub fn tasks(
             };
             tasks.push(Task::new(work.clone(), *check, seed, cases));
         }
+    }
+    if checks.contains(&Check::Forward) {
+        if let Some(id) = one.filter(|id| *id != CASE && !targets.files.scripts.is_empty()) {
+            return Err(TargetsError::NoCase(id.to_owned()));
+        }
+        let task =
+            |work: &Work| Task::new(work.clone(), Check::Forward, seed, vec![CASE.to_owned()]);
+        tasks.extend(targets.files.scripts.iter().map(task));
     }
     tasks.retain(|task| !task.cases.is_empty());
     Ok(tasks)

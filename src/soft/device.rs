@@ -57,7 +57,7 @@ impl SoftOptions {
 
 /// Instructions that a workgroup may execute, each for all invocations that run together: a kernel
 /// that takes more of them, which is seconds, is taken to be endless.
-const FUEL: u64 = 1 << 27;
+const FUEL: u64 = 1 << 25;
 
 /// The SPIR-V interpreter as a device. A recording is executed when it is submitted.
 pub struct Soft {
@@ -270,7 +270,9 @@ impl Soft {
                 DeviceError::Unsupported { device, what }
             }
             SoftError::Dispatch { .. } => DeviceError::Malformed { device, what },
-            SoftError::Hang { .. } => DeviceError::Endless { device, what },
+            SoftError::Hang { file, line, .. } => {
+                DeviceError::Endless { device, what, file, line }
+            }
             SoftError::Module(_) => DeviceError::Module { device, kernel: kernel.to_owned(), what },
         }
     }

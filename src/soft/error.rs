@@ -36,13 +36,17 @@ pub enum SoftError {
         what: String,
     },
     /// A kernel that never ends.
-    #[error("`{kernel}` doesn't end: after {instructions} instructions it loops at {place}")]
+    #[error("`{kernel}` doesn't end: after {instructions} instructions it loops at {file}:{line}: {text}")]
     Hang {
         /// The kernel's name.
         kernel: String,
         /// Executed in all, each for a whole workgroup or subgroup.
         instructions: u64,
-        /// File and line, and what the line says.
-        place: String,
+        /// The file in which it loops, and the line; 0 where the module has no lines.
+        file: String,
+        /// Counted from 1.
+        line: u32,
+        /// What the line says.
+        text: String,
     },
 }

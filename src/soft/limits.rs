@@ -55,6 +55,12 @@ pub(super) fn info(subgroup_size: u32) -> DeviceInfo {
             subgroup_size_control: true,
             rounding_rte_f32: true,
             denorm_preserve_f32: true,
+            variable_pointers: false,
+            vulkan_memory_model: true,
+            zeroed_shared: true,
+            explicit_shared_layout: true,
+            push_i8: true,
+            push_f16: true,
         },
     }
 }

@@ -23,7 +23,6 @@ mod registers;
 mod scalar;
 mod watch;
 mod words;
-
 pub use device::{Soft, SoftOptions, Watching};
 pub use domain::{Dual, Tangent, Tie};
 pub use error::SoftError;

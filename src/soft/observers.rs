@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::device::Watching;
 use super::observer::{Observer, Transfer};
+use super::watch::arithmetic::Arithmetic;
+use super::watch::defined::Definedness;
 use super::watch::race::Races;
 
 /// The observers of a device, each told of everything.
@@ -15,7 +17,11 @@ impl Observers {
         match watch {
             // The machine itself looks for accesses outside of memory.
             Watching::Nothing | Watching::Bounds => Self::default(),
-            Watching::Everything => Self(vec![Box::new(Races::new())]),
+            Watching::Everything => Self(vec![
+                Box::new(Definedness::new()),
+                Box::new(Arithmetic::new()),
+                Box::new(Races::new()),
+            ]),
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Program {
     pub(crate) slot_count: u32,
     /// Registers that hold the same word in every invocation, filled before the first workgroup.
     pub(crate) constants: Vec<(Slot, u32)>,
+    /// Registers of push constants, filled before the first workgroup.
+    pub(crate) pushed: Vec<Pushed>,
     /// Registers filled before each workgroup.
     pub(crate) builtins: Vec<(BuiltIn, Vec<Slot>)>,
     /// Registers of function and private variables: nobody wrote them when a workgroup starts.
@@ -73,6 +75,15 @@ pub(crate) struct BufferVariable {
     pub(crate) set: u32,
     pub(crate) binding: u32,
     pub(crate) name: String,
+}
+
+/// A component of the push constant block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pushed {
+    pub(crate) slot: Slot,
+    /// Its first byte.
+    pub(crate) at: u32,
+    pub(crate) scalar: Scalar,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,6 +218,24 @@ pub(crate) struct Pure {
     pub(crate) dst: Slot,
     pub(crate) src: [Slot; 4],
     pub(crate) arity: u8,
+}
+
+impl Pure {
+    /// Registers that an operand takes: a condition, an amount or an exponent may be narrower than
+    /// the others.
+    pub(crate) const fn operand_words(&self, operand: usize) -> u32 {
+        match (self.what, operand) {
+            (What::Core(Op::Select), 0)
+            | (
+                What::Core(Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic),
+                1,
+            )
+            | (What::Core(Op::BitFieldSExtract | Op::BitFieldUExtract), 1 | 2)
+            | (What::Core(Op::BitFieldInsert), 2 | 3)
+            | (What::Extended(Extended::Ldexp), 1) => 1,
+            _ => self.from.words(),
+        }
+    }
 }
 
 /// Says for a column where an operation has no defined result: 1 in `out` where it hasn't, and

@@ -1,5 +1,6 @@
 //! Columns: one word of every invocation of a workgroup.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use super::program::Slot;
@@ -21,6 +22,13 @@ impl Registers {
 
     pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut [u32] {
         &mut self.columns[slot as usize]
+    }
+
+    /// Everything that the invocations of `lanes` hold, as a number.
+    pub(crate) fn digest(&self, lanes: Range<usize>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.columns.iter().for_each(|column| column[lanes.clone()].hash(&mut hasher));
+        hasher.finish()
     }
 
     /// Takes a column out, so that it can be written while others are read; [`Self::put`] brings

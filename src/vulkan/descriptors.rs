@@ -52,7 +52,7 @@ pub(super) fn descriptor_sets(
     let mut infos = infos.chunks_exact(1);
     let mut writes = Vec::with_capacity(infos.len());
     for (pipeline, bindings, group) in order {
-        for (binding, info) in bindings.iter().zip(&mut infos) {
+        for (at, (binding, info)) in bindings.iter().zip(&mut infos).enumerate() {
             let Some(place) = pipeline.set_place(binding.set) else {
                 continue;
             };
@@ -60,14 +60,16 @@ pub(super) fn descriptor_sets(
                 vk::WriteDescriptorSet::default()
                     .dst_set(sets[group.first + place])
                     .dst_binding(binding.binding)
-                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                    .dst_array_element(binding.element_in(&bindings[..at]))
+                    .descriptor_type(pipeline.kind((binding.set, binding.binding)))
                     .buffer_info(info),
             );
         }
     }
     // SAFETY: the sets were just allocated and are in no submission
     // (VUID-vkUpdateDescriptorSets-None-03047); bindings exist in their layouts
-    // (VUID-VkWriteDescriptorSet-dstBinding-00315), and ranges lie in their buffers
+    // (VUID-VkWriteDescriptorSet-dstBinding-00315,
+    // VUID-VkWriteDescriptorSet-dstArrayElement-00321), and ranges lie in their buffers
     // (VUID-VkDescriptorBufferInfo-range-00342), which `rules::check` saw to.
     unsafe { logical.raw.update_descriptor_sets(&writes, &[]) };
     Ok((bound, sets))

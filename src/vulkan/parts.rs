@@ -111,6 +111,7 @@ impl Parts {
             )));
         }
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::UNIFORM_BUFFER
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
         let buffer = self.memory.buffer(name, len_bytes, usage, MemoryLocation::GpuOnly)?;

@@ -1,5 +1,6 @@
 //! A kernel as the driver has it: layouts and a pipeline.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -8,14 +9,17 @@ use ash::vk;
 use super::handle::Owned;
 use super::logical::Logical;
 use crate::device::{DeviceError, Kernel, SpecValue, rules};
+use crate::spirv::{self, BindingKind};
 
 const SPIRV_MAGIC: u32 = 0x0723_0203;
 
 /// A loaded kernel.
 pub(super) struct Pipeline {
     pub(super) name: String,
-    /// (set, binding), ascending.
+    /// (set, binding) of each descriptor, ascending.
     pub(super) bindings: Vec<(u32, u32)>,
+    /// Those of uniform buffers.
+    uniform: BTreeSet<(u32, u32)>,
     pub(super) push_bytes: u32,
     /// Layouts of the sets that have bindings, with their number, ascending.
     pub(super) sets: Vec<(u32, Owned<vk::DescriptorSetLayout>)>,
@@ -34,13 +38,14 @@ impl Pipeline {
     ) -> Result<Self, DeviceError> {
         let mut bindings = kernel.bindings.clone();
         bindings.sort_unstable();
+        let uniform = uniform(kernel);
         let (mut sets, mut empty_sets, mut raw_sets) = (Vec::new(), Vec::new(), Vec::new());
         for set in 0..bindings.last().map_or(0, |&(set, _)| set + 1) {
-            let numbers: Vec<u32> =
-                bindings.iter().filter(|(s, _)| *s == set).map(|&(_, binding)| binding).collect();
-            let layout = set_layout(logical, &kernel.name, &numbers)?;
+            let descriptors: Vec<(u32, u32)> =
+                bindings.iter().filter(|(s, _)| *s == set).copied().collect();
+            let layout = set_layout(logical, &kernel.name, &descriptors, &uniform)?;
             raw_sets.push(layout.raw());
-            if numbers.is_empty() {
+            if descriptors.is_empty() {
                 empty_sets.push(layout);
             } else {
                 sets.push((set, layout));
@@ -51,6 +56,7 @@ impl Pipeline {
         Ok(Self {
             name: kernel.name.clone(),
             bindings,
+            uniform,
             push_bytes: kernel.push_bytes,
             sets,
             layout,
@@ -59,9 +65,30 @@ impl Pipeline {
         })
     }
 
+    /// As what a buffer is bound.
+    pub(super) fn kind(&self, place: (u32, u32)) -> vk::DescriptorType {
+        descriptor_type(&self.uniform, place)
+    }
+
     /// Where a set stands among those that have bindings.
     pub(super) fn set_place(&self, set: u32) -> Option<usize> {
         self.sets.binary_search_by_key(&set, |&(number, _)| number).ok()
+    }
+}
+
+/// Which of a kernel's buffers its module has as uniform ones.
+fn uniform(kernel: &Kernel) -> BTreeSet<(u32, u32)> {
+    // A module that can't be read here is for the driver to refuse.
+    let bindings = spirv::reflect(&kernel.optimized).map_or(Vec::new(), |module| module.bindings);
+    let uniform = bindings.into_iter().filter(|binding| binding.kind == BindingKind::Uniform);
+    uniform.map(|binding| (binding.set, binding.binding)).collect()
+}
+
+fn descriptor_type(uniform: &BTreeSet<(u32, u32)>, place: (u32, u32)) -> vk::DescriptorType {
+    if uniform.contains(&place) {
+        vk::DescriptorType::UNIFORM_BUFFER
+    } else {
+        vk::DescriptorType::STORAGE_BUFFER
     }
 }
 
@@ -101,20 +128,24 @@ fn newest_spirv(device: &str, instance: u32) -> u32 {
 fn set_layout(
     logical: &Arc<Logical>,
     name: &str,
-    numbers: &[u32],
+    descriptors: &[(u32, u32)],
+    uniform: &BTreeSet<(u32, u32)>,
 ) -> Result<Owned<vk::DescriptorSetLayout>, DeviceError> {
-    let bindings: Vec<_> = numbers
-        .iter()
-        .map(|&number| {
-            vk::DescriptorSetLayoutBinding::default()
-                .binding(number)
-                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .descriptor_count(1)
-                .stage_flags(vk::ShaderStageFlags::COMPUTE)
-        })
-        .collect();
+    let mut bindings: Vec<vk::DescriptorSetLayoutBinding<'_>> = Vec::new();
+    for &place in descriptors {
+        match bindings.last_mut().filter(|last| last.binding == place.1) {
+            Some(array) => array.descriptor_count += 1,
+            None => bindings.push(
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(place.1)
+                    .descriptor_type(descriptor_type(uniform, place))
+                    .descriptor_count(1)
+                    .stage_flags(vk::ShaderStageFlags::COMPUTE),
+            ),
+        }
+    }
     let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-    // SAFETY: binding numbers are distinct, which `check` saw to
+    // SAFETY: binding numbers are distinct, since equal ones follow each other and are one array
     // (VUID-VkDescriptorSetLayoutCreateInfo-binding-00279).
     let raw = unsafe { logical.raw.create_descriptor_set_layout(&create, None) }
         .map_err(|error| logical.failed("creating a descriptor set layout", error))?;

@@ -130,7 +130,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Descriptor sets of these layouts, which have `descriptor_count` storage buffers together.
+    /// Descriptor sets of these layouts, which have `descriptor_count` buffers together.
     pub(super) fn descriptor_sets(
         &mut self,
         layouts: &[vk::DescriptorSetLayout],
@@ -206,8 +206,8 @@ impl DescriptorPool {
         let set_count = set_count.max(64).checked_next_power_of_two().unwrap_or(set_count);
         let descriptor_count =
             descriptor_count.max(256).checked_next_power_of_two().unwrap_or(descriptor_count);
-        let sizes =
-            [vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count }];
+        let kinds = [vk::DescriptorType::STORAGE_BUFFER, vk::DescriptorType::UNIFORM_BUFFER];
+        let sizes = kinds.map(|ty| vk::DescriptorPoolSize { ty, descriptor_count });
         let create = vk::DescriptorPoolCreateInfo::default().max_sets(set_count).pool_sizes(&sizes);
         // SAFETY: both counts are positive (VUID-VkDescriptorPoolCreateInfo-maxSets-00301,
         // VUID-VkDescriptorPoolSize-descriptorCount-00302).

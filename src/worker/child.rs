@@ -5,7 +5,8 @@ mod dump;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
-use crate::check::{CheckError, Effort, Foreign, Outcome, Session, Subject, run};
+use crate::amber;
+use crate::check::{CheckError, Effort, Foreign, Outcome, Profile, Session, Subject, run};
 use crate::device::DeviceError;
 use crate::faulty;
 use crate::kernel_file::KernelFile;
@@ -28,6 +29,8 @@ pub struct ServeOptions {
     pub subgroup_sizes: Vec<u32>,
     /// Where the arrays of findings go.
     pub dump: Option<PathBuf>,
+    /// What the limits check holds kernels against.
+    pub profile: Profile,
 }
 
 /// Serves tasks from `input` until it ends.
@@ -46,6 +49,7 @@ pub fn serve(
     };
     session.set_program(&options.program);
     session.set_subgroup_sizes(&options.subgroup_sizes);
+    session.set_profile(options.profile.clone());
     session.add_includes(Box::new(registry.includes().clone()));
     say(
         &mut out,
@@ -114,6 +118,7 @@ fn work(
 enum Job {
     Variant(&'static Op, Subject<'static>),
     File(Box<Foreign>),
+    Script(Box<amber::Script>),
 }
 
 impl Job {
@@ -137,6 +142,7 @@ impl Job {
                 let foreign = Foreign::new(KernelFile::parse(path, text)?, registry)?;
                 Ok(Some(Self::File(Box::new(foreign.asked_as(asked.clone())))))
             }
+            Work::Script { path } => Ok(Some(Self::Script(Box::new(amber::Script::load(path)?)))),
         }
     }
 
@@ -147,6 +153,7 @@ impl Job {
                 run(session, subject, task.check, &case)
             }
             Self::File(foreign) => foreign.run(session, task.check, case, task.seed, task.effort),
+            Self::Script(script) => amber::check(session, script, task.seed),
         }
     }
 }

@@ -173,10 +173,11 @@ impl Pool {
                 }
                 Ended::Finished => Outcome::Crash { reason: LOST.to_owned() },
                 Ended::Failed(Failure::Error, message) => return Err(PoolError::Failed(message)),
-                Ended::Failed(Failure::Hang, reason) => Outcome::Hang { reason },
+                Ended::Failed(Failure::Hang, reason) => Outcome::Hang { reason, place: None },
                 Ended::Failed(Failure::Crash, reason) => Outcome::Crash { reason },
                 Ended::Silent => {
-                    Outcome::Hang { reason: format!("no answer within {:?}", self.timeout) }
+                    let reason = format!("no answer within {:?}", self.timeout);
+                    Outcome::Hang { reason, place: None }
                 }
                 Ended::Died => Outcome::Crash { reason: child.last_words() },
             };

@@ -45,6 +45,11 @@ pub enum Work {
         /// What stands for it where it isn't on disk.
         unsaved: Option<Unsaved>,
     },
+    /// An Amber script.
+    Script {
+        /// Where it is.
+        path: PathBuf,
+    },
 }
 
 /// A kernel file that isn't on disk.
@@ -63,12 +68,12 @@ impl Work {
         Self::Variant { op: op.name.to_owned(), variant: variant.name.to_owned(), fault: None }
     }
 
-    /// The group of the target: an op, or a kernel file's path.
+    /// The group of the target: an op, or a file's path.
     #[must_use]
     pub fn group(&self) -> String {
         match self {
             Self::Variant { op, .. } => op.clone(),
-            Self::File { path, .. } => slashed(path),
+            Self::File { path, .. } | Self::Script { path } => slashed(path),
         }
     }
 
@@ -77,7 +82,7 @@ impl Work {
     pub fn variant_name(&self) -> Option<&str> {
         match self {
             Self::Variant { variant, .. } => Some(variant),
-            Self::File { .. } => None,
+            Self::File { .. } | Self::Script { .. } => None,
         }
     }
 }

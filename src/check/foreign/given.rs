@@ -4,12 +4,12 @@ use crate::device::Limits;
 use crate::kernel_file::{Buffer, BufferRole, Expect, Init, Instance, Truth, Want};
 use crate::memory::{FindingKind, Poison, Site};
 use crate::numeric::Stream;
-use crate::ops::{Order, Pass, Plan, Role, Scratch, Target, Unsupported};
+use crate::ops::{Need, Order, Pass, Plan, Role, Scratch, Target, Unsupported};
 use crate::tensor::{Dtype, Tensor};
 
 use super::super::compare::{Expected, Nan};
 use super::super::execute::{Place, Setting, Slot, run_plan};
-use super::super::question::Question;
+use super::super::question::{Question, Region};
 use super::super::suite::Promise;
 use super::super::trial::Trial;
 use super::super::{CheckError, Finding, Session, unwritten};
@@ -44,8 +44,15 @@ impl Question for Given<'_> {
         &[]
     }
 
-    fn plan(&self, target: &Target<'_>) -> Result<Plan, Unsupported> {
-        self.instance.buffers.iter().try_for_each(|b| aligned(b, target))?;
+    fn needs(&self) -> &[Need] {
+        self.foreign.file.needs()
+    }
+
+    fn regions(&self) -> Vec<Region> {
+        self.instance.buffers.iter().map(|buffer| region(self.foreign, buffer)).collect()
+    }
+
+    fn plan(&self, _target: &Target<'_>) -> Result<Plan, Unsupported> {
         let plan = self.instance.plan.clone();
         Ok(with_scratch(plan, &self.instance.buffers))
     }
@@ -181,8 +188,14 @@ pub(super) fn with_scratch(mut plan: Plan, buffers: &[Buffer]) -> Plan {
     plan
 }
 
-/// A buffer that the device can't allocate or bind as a whole, with the numbers.
-pub(super) fn too_large(instance: &Instance, limits: &Limits) -> Option<String> {
+/// What keeps the device from binding the case's buffers, with the numbers.
+pub(super) fn unbindable(instance: &Instance, limits: &Limits) -> Option<String> {
+    too_large(instance, limits)
+        .or_else(|| instance.buffers.iter().find_map(|b| misaligned(b, limits)))
+}
+
+/// A buffer that the device can't allocate or bind as a whole.
+fn too_large(instance: &Instance, limits: &Limits) -> Option<String> {
     let most = limits.storage_range_bytes.min(limits.allocation_bytes);
     let bytes = |buffer: &Buffer| match buffer.dtype.bytes_for(buffer.len) {
         Some(bytes) => u64::try_from(bytes).unwrap_or(u64::MAX),
@@ -193,15 +206,23 @@ pub(super) fn too_large(instance: &Instance, limits: &Limits) -> Option<String> 
     Some(format!("buffer `{name}` is {bytes} bytes, the device has at most {most} in one binding"))
 }
 
-/// An offset that the device can't bind is unsupported, with the number.
-pub(super) fn aligned(buffer: &Buffer, target: &Target<'_>) -> Result<(), Unsupported> {
-    let alignment = target.limits.storage_offset_alignment.max(4);
-    match buffer.offset_bytes {
-        Some(offset) if !offset.is_multiple_of(alignment) => Err(Unsupported(format!(
-            "`{}` is bound at offset {offset}, the device aligns storage buffers to {alignment}",
-            buffer.name
-        ))),
-        _ => Ok(()),
+fn misaligned(buffer: &Buffer, limits: &Limits) -> Option<String> {
+    let alignment = limits.storage_offset_alignment.max(4);
+    let offset = buffer.offset_bytes.filter(|offset| !offset.is_multiple_of(alignment))?;
+    let name = &buffer.name;
+    Some(format!(
+        "`{name}` is bound at offset {offset}, the device aligns storage buffers to {alignment}"
+    ))
+}
+
+/// The buffer as it is bound.
+pub(super) fn region(foreign: &Foreign, buffer: &Buffer) -> Region {
+    Region {
+        name: buffer.name.clone(),
+        dtype: buffer.dtype,
+        len: buffer.len,
+        offset_bytes: buffer.offset_bytes.unwrap_or(0),
+        site: place(foreign, buffer).site,
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) use self::given::usual;
 pub use self::own::Own;
 use super::question::Question;
 use super::suite::{Circumstances, answered, ask, plainly, reduced, regimes, repeat};
-use super::{Check, CheckError, Effort, Outcome, Session, Subject, blame, shell_word};
+use super::{Check, CheckError, Effort, Kind, Outcome, Session, Subject, blame, shell_word};
 
 /// A kernel file with the op that it computes, where it names one.
 pub struct Foreign {
@@ -102,7 +102,11 @@ impl Foreign {
             }
             Check::Property => pass == Some(Pass::Forward) && has_algebra && own::is_exact(&first),
             Check::Alias => false,
-            Check::Memory | Check::Determinism | Check::Portability | Check::Sanitize => true,
+            Check::Memory
+            | Check::Determinism
+            | Check::Portability
+            | Check::Sanitize
+            | Check::Limits => true,
         })
     }
 
@@ -189,8 +193,11 @@ impl Foreign {
         case: &FileCase,
     ) -> Result<Outcome, CheckError> {
         let instance = self.instance(case)?;
-        // Before the data are made, which may be more than this machine can hold.
-        if let Some(reason) = given::too_large(&instance, &session.info().limits) {
+        // Before the data are made, which may be more than this machine can hold. Limits are asked
+        // of devices that aren't there.
+        if check != Check::Limits
+            && let Some(reason) = given::unbindable(&instance, &session.info().limits)
+        {
             return Ok(Outcome::Unsupported { reason });
         }
         match (self.op, &instance.truth) {
@@ -218,6 +225,9 @@ impl Foreign {
     }
 
     fn blame(&self, session: &mut Session, case: &FileCase, finding: &mut super::Finding) {
+        if finding.kind == Kind::LimitExceeded {
+            return;
+        }
         // The case has run, so it has an instance.
         let Ok(instance) = self.instance(case) else { return };
         let plan = match (self.op, &instance.truth) {

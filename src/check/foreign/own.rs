@@ -3,13 +3,14 @@
 
 use crate::kernel_file::{Buffer, Instance, OpTruth, Truth};
 use crate::numeric::Regime;
-use crate::ops::{Case, Op, Order, Pass, Plan, Problem, Step, Target, Unsupported, Variant};
+use crate::ops::{Case, Need, Op, Order, Pass, Plan, Problem, Step, Target, Unsupported, Variant};
 use crate::tensor::Dtype;
 
 use super::super::CheckError;
 use super::super::compare::Expected;
 use super::super::execute::{Place, Slot};
-use super::given::{aligned, expected, is_scratch, place, slot, with_scratch};
+use super::super::question::Region;
+use super::given::{expected, is_scratch, place, region, slot, with_scratch};
 use super::mapping::{fits, mapped};
 use super::{FileCase, Foreign};
 
@@ -26,8 +27,9 @@ pub struct Own {
     extra: Vec<Slot>,
     /// What the file expects of those.
     extra_expected: Vec<Expected>,
-    buffers: Vec<Buffer>,
+    regions: Vec<Region>,
     subgroup_sizes: Vec<u32>,
+    needs: Vec<Need>,
 }
 
 /// A buffer of the op as the file has it.
@@ -43,21 +45,26 @@ impl Own {
     ///
     /// # Errors
     /// Any other problem.
-    pub(crate) fn plan(
-        &self,
-        problem: &Problem<'_>,
-        target: &Target<'_>,
-    ) -> Result<Plan, Unsupported> {
+    pub(crate) fn plan(&self, problem: &Problem<'_>) -> Result<Plan, Unsupported> {
         if problem.dims != self.dims || problem.attributes != self.attributes {
             return Err(Unsupported("a kernel file has plans for its own shapes only".to_owned()));
         }
-        self.buffers.iter().try_for_each(|buffer| aligned(buffer, target))?;
         Ok(self.plan.clone())
     }
 
     /// The subgroup sizes that the file asks for.
     pub(crate) fn subgroup_sizes(&self) -> &[u32] {
         &self.subgroup_sizes
+    }
+
+    /// What the file declares that it needs.
+    pub(crate) fn needs(&self) -> &[Need] {
+        &self.needs
+    }
+
+    /// The file's buffers.
+    pub(in crate::check) fn regions(&self) -> &[Region] {
+        &self.regions
     }
 
     /// The plan itself.
@@ -170,8 +177,9 @@ pub(super) fn view(
                 Slot { name: name_of(&buffer.name), place: shared(slot.place, &name_of), ..slot }
             })
             .collect(),
-        buffers: instance.buffers.clone(),
+        regions: instance.buffers.iter().map(|buffer| region(foreign, buffer)).collect(),
         subgroup_sizes: foreign.file.subgroup_sizes().to_vec(),
+        needs: foreign.file.needs().to_vec(),
     };
     Ok((own, inner))
 }

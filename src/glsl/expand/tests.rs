@@ -48,6 +48,18 @@ fn an_include_is_framed_by_line_directives() {
 }
 
 #[test]
+fn lines_behind_a_skipped_include_are_still_counted() {
+    let text = expand(
+        "#version 450\n#if 0\n#include \"a.glsl\"\n#else\nint b;\n#endif\nint c;\n#if 1\n#endif\n",
+        &[("a.glsl", "int a;")],
+    )
+    .unwrap();
+    let rest = "#line 2 \"k.comp\"\n#if 0\n#line 1 \"a.glsl\"\nint a;\n#line 4 \"k.comp\"\n#else\n\
+                #line 5 \"k.comp\"\nint b;\n#endif\n#line 7 \"k.comp\"\nint c;\n#if 1\n#endif\n";
+    assert_eq!(text, format!("{HEAD}{rest}"));
+}
+
+#[test]
 fn lines_above_the_version_are_kept_above_it() {
     let text = expand("\u{feff}// what\r\n\r\n#version 450\r\nint b;\r\n", &[]).unwrap();
     let rest = "#line 4 \"k.comp\"\nint b;\n";

@@ -28,23 +28,29 @@ pub(super) trait Number:
     fn trunc(self) -> Self;
     fn round_ties_even(self) -> Self;
     fn sqrt(self) -> Self;
+    fn is_nan(self) -> bool;
     fn to_f64(self) -> f64;
     /// In f32 with the last bit set where that isn't exact, to be rounded further.
     fn to_odd_f32(self) -> f32;
-    fn to_u32(self) -> u32;
-    fn to_i32(self) -> i32;
     fn to_u64(self) -> u64;
     fn to_i64(self) -> i64;
+
+    /// Towards zero, within bounds that 32 bits hold; 0 for NaN.
+    #[inline(always)]
+    fn to_word(self, least: f64, largest: f64) -> u32 {
+        let whole = self.to_f64().trunc().larger(least).smaller(largest);
+        if self.is_nan() { 0 } else { halves::low_word(whole) }
+    }
 
     /// The other one if one is NaN.
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
-        if other < self || !(self <= self) { other } else { self }
+        if other < self || self.is_nan() { other } else { self }
     }
 
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
-        if other > self || !(self <= self) { other } else { self }
+        if other > self || self.is_nan() { other } else { self }
     }
 }
 
@@ -82,6 +88,11 @@ macro_rules! number {
             }
 
             #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.is_nan()
+            }
+
+            #[inline(always)]
             fn to_f64(self) -> f64 {
                 self.into()
             }
@@ -89,16 +100,6 @@ macro_rules! number {
             #[inline(always)]
             fn to_odd_f32(self) -> f32 {
                 $to_odd_f32(self)
-            }
-
-            #[inline(always)]
-            fn to_u32(self) -> u32 {
-                self as u32
-            }
-
-            #[inline(always)]
-            fn to_i32(self) -> i32 {
-                self as i32
             }
 
             #[inline(always)]
@@ -145,7 +146,7 @@ pub(super) trait Float: Lane {
 
     #[inline(always)]
     fn is_nan(self) -> bool {
-        self.work() != self.work()
+        self.work().is_nan()
     }
 
     #[inline(always)]
@@ -225,7 +226,8 @@ full!(f64, |value| value);
 /// 16-bit floats. An integer that f32 has to round is beyond what f16 holds, or, to be rounded to
 /// bf16, goes by way of f64.
 macro_rules! short {
-    ($f:ty, $widen:path, $narrow:path, |$int:ident| $from_int:expr) => {
+    ($f:ty, $widen:path, $narrow:path, |$int:ident| $from_int:expr,
+     |$product:ident, $c:ident| $sum:expr) => {
         impl Float for $f {
             type Work = f32;
 
@@ -264,10 +266,10 @@ macro_rules! short {
                 $from_int
             }
 
-            /// The product is exact in f64.
             #[inline(always)]
             fn fma(self, b: Self, c: Self) -> Self {
-                Self::from_f64(Float::to_f64(self) * Float::to_f64(b) + Float::to_f64(c))
+                let ($product, $c) = ((self.work(), b.work()), c.work());
+                $sum
             }
 
             #[inline(always)]
@@ -288,8 +290,17 @@ macro_rules! short {
     };
 }
 
-short!(f16, halves::f16_to_f32, halves::f32_to_f16, |int| Self::round(int as f32));
-short!(bf16, halves::bf16_to_f32, halves::f32_to_bf16, |int| Float::from_f64(int as f64));
+// The product of two f16 is exact in f32; that of two bf16 may be beyond its exponents.
+short!(f16, halves::f16_to_f32, halves::f32_to_f16, |int| Self::round(int as f32), |ab, c| {
+    Self::round(halves::odd_sum(ab.0 * ab.1, c))
+});
+short!(
+    bf16,
+    halves::bf16_to_f32,
+    halves::f32_to_bf16,
+    |int| Float::from_f64(int as f64),
+    |ab, c| Float::from_f64(f64::from(ab.0) * f64::from(ab.1) + f64::from(c))
+);
 
 pub(super) fn core<T: Float>(op: Op) -> Option<Kernel> {
     Some(match op {

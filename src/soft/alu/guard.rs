@@ -9,7 +9,7 @@ use crate::soft::program::{Guard, What};
 use crate::soft::scalar::Scalar;
 
 /// A guard that looks at one operand, or at two, by their places.
-macro_rules! where_ {
+macro_rules! undefined {
     ([$at:literal] $a:ty, |$x:ident| $holds:expr) => {
         |out, src| {
             mark_one::<$a>(
@@ -48,22 +48,22 @@ pub(crate) fn guard(what: What, from: Scalar, to: Scalar) -> Option<Guard> {
 
 fn integers<T: Int>(op: Op) -> Option<Guard> {
     Some(match op {
-        Op::UDiv | Op::UMod => where_!([1] T, |b| b == T::from_u64(0)),
-        Op::SDiv => where_!([0, 1] T, T, |a, b| {
+        Op::UDiv | Op::UMod => undefined!([1] T, |b| b == T::from_u64(0)),
+        Op::SDiv => undefined!([0, 1] T, T, |a, b| {
             (b == T::from_u64(0)) | ((b == !T::from_u64(0)) & is_least(a))
         }),
         // Vulkan defines remainders of numbers that aren't negative only.
-        Op::SRem | Op::SMod => where_!([0, 1] T, T, |a, b| {
+        Op::SRem | Op::SMod => undefined!([0, 1] T, T, |a, b| {
             (b == T::from_u64(0)) | (a | b).is_negative()
         }),
         Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => {
-            where_!([1] u32, |amount| amount >= T::BITS)
+            undefined!([1] u32, |amount| amount >= T::BITS)
         }
         Op::BitFieldUExtract | Op::BitFieldSExtract => {
-            where_!([1, 2] u32, u32, |offset, count| ends_beyond(offset, count, T::BITS))
+            undefined!([1, 2] u32, u32, |offset, count| ends_beyond(offset, count, T::BITS))
         }
         Op::BitFieldInsert => {
-            where_!([2, 3] u32, u32, |offset, count| ends_beyond(offset, count, T::BITS))
+            undefined!([2, 3] u32, u32, |offset, count| ends_beyond(offset, count, T::BITS))
         }
         _ => return None,
     })
@@ -83,11 +83,11 @@ fn ends_beyond(offset: u32, count: u32, bits: u32) -> bool {
 /// its numbers: f64 holds them all.
 fn conversions<F: Float, I: Int>(op: Op) -> Option<Guard> {
     Some(match op {
-        Op::ConvertFToU => where_!([0] F, |a| {
+        Op::ConvertFToU => undefined!([0] F, |a| {
             let whole = a.to_f64().trunc();
             !((whole >= 0.0) & (whole < power_of_two(I::BITS)))
         }),
-        _ => where_!([0] F, |a| {
+        _ => undefined!([0] F, |a| {
             let whole = a.to_f64().trunc();
             let limit = power_of_two(I::BITS - 1);
             !((whole >= -limit) & (whole < limit))
@@ -102,8 +102,8 @@ fn power_of_two(exponent: u32) -> f64 {
 
 fn clamps<T: Int>(op: Extended) -> Option<Guard> {
     Some(match op {
-        Extended::UClamp => where_!([1, 2] T, T, |low, high| low > high),
-        Extended::SClamp => where_!([1, 2] T::Signed, T::Signed, |low, high| low > high),
+        Extended::UClamp => undefined!([1, 2] T, T, |low, high| low > high),
+        Extended::SClamp => undefined!([1, 2] T::Signed, T::Signed, |low, high| low > high),
         _ => return None,
     })
 }
@@ -112,23 +112,23 @@ fn clamps<T: Int>(op: Extended) -> Option<Guard> {
 fn floats<T: Float>(op: Extended) -> Option<Guard> {
     Some(match op {
         Extended::Asin | Extended::Acos => {
-            where_!([0] T, |a| a.magnitude().work() > T::Work::from(1.0))
+            undefined!([0] T, |a| a.magnitude().work() > T::Work::from(1.0))
         }
-        Extended::Acosh => where_!([0] T, |a| a.work() < T::Work::from(1.0)),
-        Extended::Atanh => where_!([0] T, |a| a.magnitude().work() >= T::Work::from(1.0)),
-        Extended::Atan2 => where_!([0, 1] T, T, |a, b| is_zero(a) & is_zero(b)),
-        Extended::Pow => where_!([0, 1] T, T, |a, b| {
+        Extended::Acosh => undefined!([0] T, |a| a.work() < T::Work::from(1.0)),
+        Extended::Atanh => undefined!([0] T, |a| a.magnitude().work() >= T::Work::from(1.0)),
+        Extended::Atan2 => undefined!([0, 1] T, T, |a, b| is_zero(a) & is_zero(b)),
+        Extended::Pow => undefined!([0, 1] T, T, |a, b| {
             is_negative(a) | (is_zero(a) & (b.work() <= T::Work::from(0.0)))
         }),
         // Of 0, too, a logarithm or inverse root is undefined; but kernels rely on the infinity
         // that every device gives.
         Extended::Log | Extended::Log2 | Extended::Sqrt | Extended::InverseSqrt => {
-            where_!([0] T, |a| is_negative(a))
+            undefined!([0] T, |a| is_negative(a))
         }
         Extended::FClamp | Extended::NClamp => {
-            where_!([1, 2] T, T, |low, high| low.work() > high.work())
+            undefined!([1, 2] T, T, |low, high| low.work() > high.work())
         }
-        Extended::SmoothStep => where_!([0, 1] T, T, |low, high| low.work() >= high.work()),
+        Extended::SmoothStep => undefined!([0, 1] T, T, |low, high| low.work() >= high.work()),
         _ => return None,
     })
 }

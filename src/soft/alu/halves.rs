@@ -56,8 +56,28 @@ pub(super) fn f64_to_odd_f32(value: f64) -> f32 {
     let nearest = f64_to_f32(value);
     let beyond = f64::from(nearest).abs() > value.abs();
     let odd = nearest.to_bits().wrapping_sub(u32::from(beyond)) | 1;
-    let exact = f64::from(nearest) == value || value.is_nan();
+    let exact = (f64::from(nearest) == value) | value.is_nan();
     if exact { nearest } else { f32::from_bits(odd) }
+}
+
+/// The low word of an integer, sign and all, that 51 bits hold. The sum's last bit is 1, so its bits
+/// are the integer's. Vectors have no saturating conversion.
+#[inline(always)]
+pub(super) fn low_word(whole: f64) -> u32 {
+    ((whole + 6_755_399_441_055_744.0).to_bits() & 0xffff_ffff) as u32
+}
+
+/// A sum with its last bit set where it isn't exact: see [`f64_to_odd_f32`].
+#[inline(always)]
+pub(super) fn odd_sum(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    let part = sum - a;
+    // What the rounding lost, exactly; NaN where the sum is infinite.
+    let lost = (a - (sum - part)) + (b - part);
+    let bits = sum.to_bits();
+    let beyond = (lost > 0.0) != (sum > 0.0);
+    let odd = bits.wrapping_sub(u32::from(beyond)) | 1;
+    if (lost > 0.0) | (lost < 0.0) { f32::from_bits(odd) } else { sum }
 }
 
 #[cfg(test)]

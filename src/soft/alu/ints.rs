@@ -5,6 +5,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 use rspirv::spirv::{GlslStd450Op as Extended, Op};
 
 use super::floats::{Float, Number};
+use super::halves;
 use super::lane::Lane;
 use super::wide::{one, three, two};
 use crate::soft::program::Kernel;
@@ -97,9 +98,7 @@ pub(super) trait Int:
 #[inline(always)]
 fn quotient(a: u32, b: u32) -> u32 {
     let whole = (f64::from(a) / f64::from(b)).trunc();
-    // The low bits of a number from 2^52 to 2^53 are its integer.
-    let bits = (whole + 4_503_599_627_370_496.0).to_bits();
-    if b == 0 { 0 } else { (bits & 0xffff_ffff) as u32 }
+    if b == 0 { 0 } else { halves::low_word(whole) }
 }
 
 /// The methods that have the same text for each width.
@@ -197,13 +196,13 @@ macro_rules! short {
 
             #[inline(always)]
             fn from_float(value: impl Number) -> Self {
-                (value.to_u32().min($mask) & $mask) as $u
+                (value.to_word(0.0, f64::from(<$u>::MAX)) & $mask) as $u
             }
 
             #[inline(always)]
             fn from_float_signed(value: impl Number) -> Self {
-                let clamped = value.to_i32().clamp(<$s>::MIN.into(), <$s>::MAX.into());
-                (clamped.cast_unsigned() & $mask) as $u
+                let word = value.to_word(f64::from(<$s>::MIN), f64::from(<$s>::MAX));
+                (word & $mask) as $u
             }
 
             #[inline(always)]

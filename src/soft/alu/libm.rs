@@ -1,5 +1,6 @@
 //! `GLSL.std.450` by the `libm` crate, whose results have the same last digit on every machine. All
-//! is computed in f64, so that narrower types get the nearest value but for one in millions.
+//! is computed in f64, so that narrower types get the nearest value but for one in millions. What
+//! kernels use most is in [`super::series`] for them.
 
 use libm as m;
 use rspirv::spirv::GlslStd450Op as Extended;
@@ -21,7 +22,7 @@ pub(super) fn one<T: Float>(op: Extended) -> Option<Kernel> {
         Extended::Cosh => one!(T => T, |a| T::from_f64(m::cosh(a.to_f64()))),
         Extended::Tanh => one!(T => T, |a| T::from_f64(m::tanh(a.to_f64()))),
         Extended::Asinh => one!(T => T, |a| T::from_f64(m::asinh(a.to_f64()))),
-        Extended::Acosh => one!(T => T, |a| T::from_f64(m::acosh(a.to_f64()))),
+        Extended::Acosh => one!(T => T, |a| T::from_f64(acosh(a.to_f64()))),
         Extended::Atanh => one!(T => T, |a| T::from_f64(m::atanh(a.to_f64()))),
         Extended::Exp => one!(T => T, |a| T::from_f64(m::exp(a.to_f64()))),
         Extended::Exp2 => one!(T => T, |a| T::from_f64(m::exp2(a.to_f64()))),
@@ -65,4 +66,9 @@ pub(super) fn exponent<T: Float, R: Int>(op: Extended) -> Option<Kernel> {
         }),
         _ => return None,
     })
+}
+
+/// `libm` gives large negative numbers some number.
+fn acosh(a: f64) -> f64 {
+    if a < 1.0 { f64::NAN } else { m::acosh(a) }
 }

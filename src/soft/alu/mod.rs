@@ -24,12 +24,14 @@ mod ints;
 mod lane;
 mod libm;
 mod pack;
+mod series;
 #[cfg(test)]
 mod tests;
 mod wide;
 
 pub(crate) use guard::guard;
 pub(crate) use pack::unpack;
+pub(crate) use wide::widest;
 
 /// How an operation is computed; none where it can't be. The packing operations take components of
 /// their vector as operands; [`unpack`] has their inverses. `PackDouble2x32` is a matter of
@@ -86,6 +88,7 @@ fn extended(op: Extended, from: Scalar, to: Scalar) -> Option<Kernel> {
     let ints = for_int!(from, T => ints::extended::<T>(op));
     ints.or_else(|| for_float!(from, T => extended::one::<T>(op)))
         .or_else(|| for_float!(from, T => extended::more::<T>(op)))
+        .or_else(|| for_float!(from, T => series::kernel::<T>(op)))
         .or_else(|| for_float!(from, T => libm::one::<T>(op)))
         .or_else(|| for_float!(from, T => libm::two::<T>(op)))
 }

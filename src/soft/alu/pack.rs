@@ -54,7 +54,7 @@ pub(crate) fn unpack(op: Extended, component: u32) -> Option<Kernel> {
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "at most the scale, and rounded")]
 fn signed(value: f32, scale: f32) -> u32 {
-    ((value.max(-1.0).min(1.0) * scale).round_ties_even() as i32).cast_unsigned()
+    ((value.clamp(-1.0, 1.0) * scale).round_ties_even() as i32).cast_unsigned()
 }
 
 #[inline(always)]
@@ -64,7 +64,7 @@ fn signed(value: f32, scale: f32) -> u32 {
     reason = "between 0 and the scale, and rounded"
 )]
 fn unsigned(value: f32, scale: f32) -> u32 {
-    (value.max(0.0).min(1.0) * scale).round_ties_even() as u32
+    (value.clamp(0.0, 1.0) * scale).round_ties_even() as u32
 }
 
 #[inline(always)]

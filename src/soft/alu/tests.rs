@@ -6,6 +6,13 @@ use super::resolve;
 use crate::soft::program::{Guard, Kernel, What, Wide};
 use crate::soft::scalar::Scalar;
 
+mod any_bits;
+mod bits;
+mod convert;
+mod extended;
+mod floats;
+mod guard;
+mod ints;
 mod speed;
 
 /// Runs an operation over operands, each a type and its bits, and gives the result's bits.

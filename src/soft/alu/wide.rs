@@ -8,6 +8,12 @@ use super::lane::{Lane, Words};
 /// Found once: a look at the processor would cost as much as a short column.
 static ARCH: LazyLock<pulp::Arch> = LazyLock::new(pulp::Arch::new);
 
+/// Runs a loop over columns that is compiled for the widest vectors. The closure has to be inlined.
+#[inline(always)]
+pub(crate) fn widest<R>(run: impl FnOnce() -> R) -> R {
+    ARCH.dispatch(run)
+}
+
 pub(super) type Out<'a> = [&'a mut [u32]; 2];
 
 #[inline(always)]

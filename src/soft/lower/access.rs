@@ -249,7 +249,11 @@ impl Lower<'_> {
                 {
                     *slots = part(slots, at as usize * one.len(), one.len())?;
                 } else {
-                    *slots = part(slots, 0, one.len())?;
+                    // An array of no elements has none to start from; nothing reaches it.
+                    *slots = match part(slots, 0, one.len()) {
+                        Ok(first) => first,
+                        Err(_) => self.fresh(of)?,
+                    };
                     let stride = self.types.words(of)?;
                     self.step(pointer, index, stride, len)?;
                 }
@@ -398,6 +402,11 @@ impl Lower<'_> {
             self.problem("a pointer in a variable");
             return Ok(());
         }
+        if let Place::Registers { slots, offset: None } = &pointer.place
+            && self.borrowed.contains(&own)
+        {
+            return self.bind(own, Rc::clone(slots));
+        }
         let (manner, alignment) = self.operands(instruction, 1)?;
         let slots = self.loaded(&pointer, manner, alignment)?;
         self.bind(own, slots)
@@ -426,6 +435,15 @@ impl Lower<'_> {
                     }
                 }
                 Ok(to)
+            }
+            Place::Memory { region: Region::Push, base, offset: None } => {
+                let mut to = Vec::new();
+                for (scalar, at) in self.leaves(pointer)? {
+                    let base = sum(*base, at)?;
+                    let outside = || SpirvError::malformed("a push constant beyond its block");
+                    to.push(self.pushed(base, scalar)?.ok_or_else(outside)?);
+                }
+                Ok(to.into())
             }
             Place::Memory { region, base, offset } => {
                 let to = self.fresh(pointer.to)?;

@@ -198,7 +198,11 @@ impl Lower<'_> {
                 self.problem(format!("{op:?} of {count} components"));
                 return self.fresh(ty);
             };
-            let (what, guard, src, arity) = (What::Extended(op), None, [src, 0, 0, 0], 1);
+            let what = match component {
+                0 => What::Extended(op),
+                _ => What::SecondExtended(op),
+            };
+            let (guard, src, arity) = (None, [src, 0, 0, 0], 1);
             self.emit(Code::Pure(Pure { what, from, to, kernel, guard, dst, src, arity }))?;
             slots.push(dst);
         }

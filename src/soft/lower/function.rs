@@ -13,7 +13,7 @@ use crate::spirv::module::{id, malformed, number, result, result_type};
 
 use super::access::Pointer;
 use super::types::Type;
-use super::{Lower, Value, escape};
+use super::{Lower, Value, borrow, escape};
 
 /// Calls that nest deeper recurse, which SPIR-V forbids.
 const LIMIT_CALLS: u32 = 64;
@@ -157,6 +157,8 @@ impl Lower<'_> {
         }
         let escaping = Rc::new(escape::escaping(instructions, &source));
         let outer = std::mem::replace(&mut self.escaping, escaping);
+        let borrowed = Rc::new(borrow::borrowed(instructions, &source));
+        let lender = std::mem::replace(&mut self.borrowed, borrowed);
         let loops_before = self.loop_depth;
 
         let (blocks, tails) = (HashMap::new(), HashMap::new());
@@ -180,6 +182,7 @@ impl Lower<'_> {
         self.edges(&source, &frame)?;
         self.loop_depth = loops_before;
         self.escaping = outer;
+        self.borrowed = lender;
         let first = frame.blocks.get(&source.list[0].label).copied();
         first.ok_or_else(|| SpirvError::malformed("a function without a first block"))
     }

@@ -10,9 +10,9 @@ use crate::soft::program::{BufferVariable, Code, End, Inactive, Region, SharedVa
 use crate::spirv::SpirvError;
 use crate::spirv::module::{id, malformed, number, result, result_type};
 
-use super::access::{Place, Pointer};
+use super::access::Pointer;
 use super::types::{Layout, Type};
-use super::{Lower, Value, own};
+use super::{Lower, Value, own, source_text};
 use crate::soft::error::SoftError;
 
 /// Shared memory beyond this is no device's.
@@ -78,7 +78,10 @@ impl Lower<'_> {
 
     fn global(&mut self, instruction: &Instruction, kernel: &Kernel) -> Result<(), SpirvError> {
         let op = instruction.class.opcode;
-        if instruction.class.opname.starts_with("Type") {
+        if op == Op::TypeForwardPointer {
+            return Ok(()); // The pointer itself comes later.
+        }
+        if is_type(op) {
             let constants = &self.constants;
             let known = self.types.define(
                 self.module,
@@ -304,30 +307,29 @@ impl Lower<'_> {
 
     /// The text of each file, where the module holds it.
     fn sources_of(&mut self) {
-        let mut open = None;
+        let mut whole: Vec<(String, String)> = Vec::new();
         for instruction in &self.module.instructions {
             let text = |at: usize| match instruction.operands.get(at) {
                 Some(Operand::LiteralString(text)) => Some(text.as_str()),
                 _ => None,
             };
-            match instruction.class.opcode {
-                Op::Source => {
-                    open = match instruction.operands.get(2) {
-                        Some(Operand::IdRef(string)) => Some(self.file(*string)),
-                        _ => None,
-                    };
-                    if let (Some(file), Some(text)) = (open, text(3)) {
-                        self.program.files[file as usize].text.push_str(text);
+            match (instruction.class.opcode, instruction.operands.get(2)) {
+                (Op::Source, Some(Operand::IdRef(string))) => {
+                    let file = self.file(*string) as usize;
+                    let name = self.program.files[file].name.clone();
+                    whole.push((name, text(3).unwrap_or_default().to_owned()));
+                }
+                (Op::SourceContinued, _) => {
+                    if let (Some((_, all)), Some(more)) = (whole.last_mut(), text(0)) {
+                        all.push_str(more);
                     }
                 }
-                Op::SourceContinued => {
-                    if let (Some(file), Some(text)) = (open, text(0)) {
-                        self.program.files[file as usize].text.push_str(text);
-                    }
-                }
-                Op::Function => return,
+                (Op::Function, _) => break,
                 _ => {}
             }
+        }
+        for (name, text) in &whole {
+            source_text::spread(name, text, &mut self.program.files);
         }
     }
 
@@ -345,4 +347,31 @@ impl Lower<'_> {
         }
         Ok(slots)
     }
+}
+
+/// Whether an instruction declares a type, known or not.
+fn is_type(op: Op) -> bool {
+    matches!(
+        op,
+        Op::TypeVoid
+            | Op::TypeBool
+            | Op::TypeInt
+            | Op::TypeFloat
+            | Op::TypeVector
+            | Op::TypeMatrix
+            | Op::TypeImage
+            | Op::TypeSampler
+            | Op::TypeSampledImage
+            | Op::TypeArray
+            | Op::TypeRuntimeArray
+            | Op::TypeStruct
+            | Op::TypeOpaque
+            | Op::TypePointer
+            | Op::TypeFunction
+            | Op::TypeAccelerationStructureKHR
+            | Op::TypeRayQueryKHR
+            | Op::TypeCooperativeMatrixKHR
+            | Op::TypeCooperativeMatrixNV
+            | Op::TypeCooperativeVectorNV
+    )
 }

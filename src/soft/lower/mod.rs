@@ -2,6 +2,7 @@
 //! scalarise; order the blocks.
 
 mod access;
+mod borrow;
 mod compose;
 mod constants;
 mod cooperative;
@@ -9,9 +10,11 @@ mod escape;
 mod extended;
 mod function;
 mod globals;
+mod guards;
 mod instruction;
 mod order;
 mod refuse;
+mod source_text;
 mod sync;
 mod types;
 
@@ -26,13 +29,15 @@ use crate::spirv::module::{Module, result_type};
 
 use super::error::SoftError;
 use super::program::{
-    Block, BlockId, Code, End, Inactive, Instr, Place, PlaceId, Program, Slot, SourceFile,
+    Block, BlockId, Code, End, Inactive, Instr, Place, PlaceId, Program, Pushed, Slot, SourceFile,
 };
+use super::scalar::Scalar;
 
 use access::Pointer;
 use constants::Constants;
 use types::Types;
 
+pub(super) use guards::guards;
 pub(super) use order::{mix, order};
 
 /// Which of a kernel's two modules is run.
@@ -77,6 +82,8 @@ pub(crate) fn lower(
         places: HashMap::new(),
         sources: Sources::default(),
         escaping: Rc::default(),
+        borrowed: Rc::default(),
+        pushed: HashMap::new(),
         at: 0,
         current: 0,
         instruction_count: 0,
@@ -116,6 +123,10 @@ struct Lower<'m> {
     sources: Sources,
     /// Ids of the function at hand that are used outside the loop that defines them.
     escaping: Rc<std::collections::HashSet<u32>>,
+    /// Loads of the function at hand whose result is the variable's registers.
+    borrowed: Rc<std::collections::HashSet<u32>>,
+    /// Registers of push constants by their place in the block.
+    pushed: HashMap<(u32, Scalar), Slot>,
     at: PlaceId,
     current: BlockId,
     instruction_count: usize,
@@ -201,6 +212,21 @@ impl Lower<'_> {
         Ok(slot)
     }
 
+    /// The register of a push constant, filled before the first workgroup like a constant's; none
+    /// where it isn't inside the block.
+    fn pushed(&mut self, at: u32, scalar: Scalar) -> Result<Option<Slot>, SpirvError> {
+        if at.checked_add(scalar.bytes()).is_none_or(|end| end > self.program.push_bytes) {
+            return Ok(None);
+        }
+        if let Some(slot) = self.pushed.get(&(at, scalar)) {
+            return Ok(Some(*slot));
+        }
+        let slot = self.slots(scalar.words())?;
+        self.program.pushed.push(Pushed { slot, at, scalar });
+        self.pushed.insert((at, scalar), slot);
+        Ok(Some(slot))
+    }
+
     /// The registers of a constant's components.
     fn constant_slots(&mut self, id: u32, ty: u32) -> Result<Option<Rc<[Slot]>>, SpirvError> {
         let Some(words) = self.constants.get(id) else { return Ok(None) };
@@ -275,7 +301,7 @@ impl Lower<'_> {
         &mut self,
         to: &[Slot],
         from: &[Slot],
-        flat: &[super::scalar::Scalar],
+        flat: &[Scalar],
         inactive: Inactive,
     ) -> Result<(), SpirvError> {
         for ((to, from), scalar) in to.iter().zip(from).zip(flat) {

@@ -1,14 +1,17 @@
 //! Loads and stores: addresses are held against what is bound before anything is touched.
 
 use crate::device::Hazard;
-use crate::soft::findings::{Party, Spot};
+use crate::soft::findings::{Party, Spot, describe};
+use crate::soft::lower;
 use crate::soft::memory::View;
 use crate::soft::observer::{Reach, Target};
 use crate::soft::program::{Access, NOWHERE, OUTSIDE, PlaceId, Program, Region, Slot};
 use crate::soft::registers::Active;
 use crate::soft::scalar::Scalar;
+use crate::soft::words::join;
 
 use super::World;
+use super::addresses::{self, Shape};
 use super::workgroup::Workgroup;
 
 /// What an access may touch.
@@ -61,36 +64,31 @@ impl Workgroup {
         access: &Access,
         bounds: Bounds,
         way: Way,
-    ) {
+    ) -> Shape {
         let lanes = active.lanes();
         let scratch = &mut self.scratch[lanes.clone()];
         let size = access.scalar.bytes();
         // The last offset at which the whole component still lies inside.
         let last = bounds.len.checked_sub(size).and_then(|last| last.checked_sub(access.base));
-        let is_wrong = match (access.offset, last) {
+        let (shape, is_wrong) = match (access.offset, last) {
             (_, None) => {
                 scratch.fill(OUTSIDE);
-                true
+                (Shape::Same, true)
             }
             (None, Some(_)) => {
                 scratch.fill(bounds.start + access.base);
-                false
+                (Shape::Same, false)
             }
             (Some(offset), Some(last)) => {
+                let offsets = &self.registers.get(offset)[lanes];
                 let first = bounds.start + access.base;
-                let offsets = &self.registers.get(offset)[lanes.clone()];
-                let mut wrong = 0;
-                for ((to, offset), mask) in scratch.iter_mut().zip(offsets).zip(active.words()) {
-                    let inside = *offset <= last;
-                    *to = if inside { first.wrapping_add(*offset) } else { OUTSIDE };
-                    wrong |= if inside { 0 } else { *mask };
-                }
-                wrong != 0
+                addresses::place(scratch, offsets, active.words(), first, last)
             }
         };
         if is_wrong {
             self.outside(world, active, at, access, bounds, way);
         }
+        shape
     }
 
     /// Tells of the active invocations whose address lies outside.
@@ -108,6 +106,7 @@ impl Workgroup {
             Some(offset) => self.registers.get(offset)[lane],
             None => 0,
         };
+        let mut guards: Option<Vec<PlaceId>> = None;
         for lane in active.iter().filter(|lane| self.scratch[*lane] == OUTSIDE) {
             let offset = offset_of(lane);
             if offset == NOWHERE {
@@ -123,7 +122,16 @@ impl Workgroup {
             let spot = Spot { memory: memory.clone(), offset_bytes: offset.unwrap_or(0) };
             let workgroup = self.here.workgroup;
             let party = Party { what, at, invocation };
-            world.findings.report(program, hazard, party, None, Some(spot), || {
+            // The innermost condition that let it through is the last one before it.
+            let guard = guards.get_or_insert_with(|| lower::guards(program, self.block));
+            let place = |at: &PlaceId| program.places[*at as usize];
+            let before = guard.iter().filter(|guard| place(guard).file == place(&at).file);
+            let before = before.filter(|guard| (1..place(&at).line).contains(&place(guard).line));
+            let other = before.max_by_key(|guard| place(guard).line).map(|guard| {
+                let what = "is the condition before it";
+                describe(program, Party { what, at: *guard, invocation: None })
+            });
+            world.findings.report(program, hazard, party, other, Some(spot), || {
                 let size = access.scalar.bytes();
                 let where_to = match offset {
                     Some(offset) => {
@@ -164,7 +172,7 @@ impl Workgroup {
         access: &Access,
         bounds: Bounds,
     ) {
-        self.resolve(world, active, at, access, bounds, Way::Read);
+        let shape = self.resolve(world, active, at, access, bounds, Way::Read);
         let lanes = active.lanes();
         let bytes: &[u8] = match bounds.target {
             Target::Buffer(index) => bytes_of(world, index),
@@ -172,31 +180,37 @@ impl Workgroup {
             Target::Push => world.request.push,
         };
         let addresses = &self.scratch[lanes.clone()];
-        let mut low = self.registers.take(access.value);
-        let out = &mut low[lanes.clone()];
         // A part of a workgroup that is bound to another buffer keeps what it has.
         let is_all = access.region != Region::Physical;
         let masks = active.words();
-        match access.scalar {
-            Scalar::I64 | Scalar::F64 => {
+        let mut low = self.registers.take(access.value);
+        let out = &mut low[lanes.clone()];
+        let first = addresses.first().copied().unwrap_or(OUTSIDE);
+        match (access.scalar, shape) {
+            (scalar, Shape::Same) if is_all => {
+                let [word, high] = component(bytes, scalar, first);
+                out.fill(word);
+                if scalar.words() == 2 {
+                    self.registers.get_mut(access.value + 1)[lanes].fill(high);
+                }
+            }
+            (Scalar::I64 | Scalar::F64, _) => {
                 let mut high = self.registers.take(access.value + 1);
                 let high_out = &mut high[lanes];
                 for (((low, high), at), mask) in
                     out.iter_mut().zip(high_out).zip(addresses).zip(masks)
                 {
                     if is_all || *mask != 0 {
-                        *low = word(bytes, *at);
-                        *high = at.checked_add(4).map_or(0, |at| word(bytes, at));
+                        [*low, *high] = component(bytes, access.scalar, *at);
                     }
                 }
                 self.registers.put(access.value + 1, high);
             }
-            Scalar::I8 => gather(out, addresses, masks, is_all, |at| {
-                bytes.get(at as usize).map_or(0, |byte| u32::from(*byte))
-            }),
-            Scalar::I16 | Scalar::F16 | Scalar::Bf16 => {
+            (Scalar::I8, _) => gather(out, addresses, masks, is_all, |at| byte(bytes, at)),
+            (Scalar::I16 | Scalar::F16 | Scalar::Bf16, _) => {
                 gather(out, addresses, masks, is_all, |at| half(bytes, at));
             }
+            (_, Shape::Row) if is_all && addresses::read_row(out, bytes, first) => {}
             _ => gather(out, addresses, masks, is_all, |at| word(bytes, at)),
         }
         self.registers.put(access.value, low);
@@ -233,32 +247,37 @@ impl Workgroup {
         access: &Access,
         bounds: Bounds,
     ) {
-        self.resolve(world, active, at, access, bounds, Way::Write);
+        let shape = self.resolve(world, active, at, access, bounds, Way::Write);
         if !world.observers.0.is_empty() {
             let scratch = std::mem::take(&mut self.scratch);
             let reach = reach(&scratch, bounds);
             self.watch(world, active, at, |observer, moment| observer.store(moment, access, reach));
             self.scratch = scratch;
         }
+        world.changes += 1;
         let low = self.registers.get(access.value);
         let wide = access.scalar.words() == 2;
-        let high = wide.then(|| self.registers.get(access.value + 1));
+        let high = if wide { self.registers.get(access.value + 1) } else { low };
         let bytes: &mut [u8] = match bounds.target {
             Target::Buffer(index) => bytes_of_mut(world, index),
             Target::Shared => &mut self.shared,
             Target::Push => &mut [],
         };
-        let size = access.scalar.bytes() as usize;
-        for lane in active.iter() {
-            let at = self.scratch[lane] as usize;
-            let Some(to) = bytes.get_mut(at..at.saturating_add(size)) else { continue };
-            match high {
-                None => to.copy_from_slice(&low[lane].to_le_bytes()[..size]),
-                Some(high) => {
-                    to[..4].copy_from_slice(&low[lane].to_le_bytes());
-                    to[4..].copy_from_slice(&high[lane].to_le_bytes());
-                }
+        let to = &self.scratch;
+        if access.scalar.bytes() == 4 && shape == Shape::Row && active.is_full() {
+            let lanes = active.lanes();
+            if addresses::write_row(bytes, to[lanes.start], &low[lanes]) {
+                return;
             }
+        }
+        match access.scalar.bytes() {
+            1 => scatter(bytes, to, active, |lane| [low[lane].to_le_bytes()[0]]),
+            2 => scatter(bytes, to, active, |lane| {
+                let [a, b, ..] = low[lane].to_le_bytes();
+                [a, b]
+            }),
+            4 => scatter(bytes, to, active, |lane| low[lane].to_le_bytes()),
+            _ => scatter(bytes, to, active, |lane| join([low[lane], high[lane]]).to_le_bytes()),
         }
     }
 
@@ -406,6 +425,38 @@ fn gather(
             *out = read(*at);
         }
     }
+}
+
+/// Writes what every active invocation has to write.
+fn scatter<const N: usize>(
+    bytes: &mut [u8],
+    addresses: &[u32],
+    active: &Active,
+    value: impl Fn(usize) -> [u8; N],
+) {
+    for lane in active.iter() {
+        let at = addresses[lane] as usize;
+        if let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+            *place = value(lane);
+        }
+    }
+}
+
+/// The words of a component; 0 where there is no memory.
+pub(super) fn component(bytes: &[u8], scalar: Scalar, at: u32) -> [u32; 2] {
+    match scalar {
+        Scalar::I64 | Scalar::F64 => {
+            [word(bytes, at), at.checked_add(4).map_or(0, |at| word(bytes, at))]
+        }
+        Scalar::I8 => [byte(bytes, at), 0],
+        Scalar::I16 | Scalar::F16 | Scalar::Bf16 => [half(bytes, at), 0],
+        _ => [word(bytes, at), 0],
+    }
+}
+
+#[inline]
+fn byte(bytes: &[u8], at: u32) -> u32 {
+    bytes.get(at as usize).map_or(0, |byte| u32::from(*byte))
 }
 
 #[inline]

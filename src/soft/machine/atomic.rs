@@ -1,8 +1,10 @@
 //! Atomic operations, one invocation at a time.
 
+use crate::device::Hazard;
 use crate::soft::atomics;
+use crate::soft::findings::Party;
 use crate::soft::lower::mix;
-use crate::soft::matrix::Matrix;
+use crate::soft::matrix::{self, Matrix};
 use crate::soft::observer::Target;
 use crate::soft::program::{Atomic, PlaceId, Region};
 use crate::soft::registers::Active;
@@ -50,6 +52,7 @@ impl Workgroup {
         let is_watched = !world.observers.0.is_empty();
         let wide = access.scalar.words() == 2;
         let size = access.scalar.bytes() as usize;
+        let mut changed = false;
         for lane in &order {
             let lane = *lane;
             let operand = |slot: u32| {
@@ -70,6 +73,7 @@ impl Workgroup {
                     eight[..size].copy_from_slice(place);
                     let old = u64::from_le_bytes(eight);
                     let new = atomics::apply(atomic.op, access.scalar, old, value, compare);
+                    changed |= new != old;
                     place.copy_from_slice(&new.to_le_bytes()[..size]);
                     old
                 }
@@ -89,6 +93,7 @@ impl Workgroup {
             }
         }
         self.scratch = scratch;
+        world.changes += u64::from(changed);
     }
 
     /// In which order invocations have their turn.
@@ -115,6 +120,21 @@ impl Workgroup {
         at: PlaceId,
         matrix: &Matrix,
     ) {
-        let _ = (world, active, at, matrix);
+        let mut alone = None;
+        matrix::run(matrix, &mut self.registers, active, self.here.subgroup_size, &mut |lane| {
+            alone.get_or_insert(lane);
+        });
+        if let Some(lane) = alone {
+            let workgroup = self.here.workgroup;
+            let what = "multiplies matrices of a subgroup";
+            let party = Party { what, at, invocation: Some((workgroup, lane)) };
+            world.findings.report(world.program, Hazard::Divergence, party, None, None, || {
+                format!(
+                    "a subgroup of workgroup {workgroup:?} multiplies matrices without all of its \
+                     invocations; invocation {lane} is there"
+                )
+            });
+        }
+        self.follow(world, active, at, |observer, moment| observer.matrix(moment, matrix));
     }
 }

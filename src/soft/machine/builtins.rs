@@ -8,8 +8,13 @@ use crate::soft::registers::Registers;
 
 use super::Request;
 
-/// Fills the registers of builtins for a workgroup.
-pub(super) fn fill(registers: &mut Registers, program: &Program, request: &Request<'_>, here: &Here) {
+/// Fills the registers of builtins.
+pub(super) fn fill(
+    registers: &mut Registers,
+    program: &Program,
+    request: &Request<'_>,
+    here: &Here,
+) {
     let [x, y, _] = program.local_size;
     let size = request.subgroup_size.max(1);
     let width = u32::try_from(here.width).unwrap_or(u32::MAX);
@@ -24,14 +29,8 @@ pub(super) fn fill(registers: &mut Registers, program: &Program, request: &Reque
             let bits = |lane: u32| mask(*builtin, lane % size, size, axis);
             let value = |lane: u32| match builtin {
                 BuiltIn::NumWorkgroups => of_three(&request.groups),
-                BuiltIn::WorkgroupId => of_three(&here.workgroup),
                 BuiltIn::WorkgroupSize => of_three(&program.local_size),
                 BuiltIn::LocalInvocationId => local(lane),
-                BuiltIn::GlobalInvocationId => {
-                    let base =
-                        of_three(&here.workgroup).wrapping_mul(of_three(&program.local_size));
-                    base.wrapping_add(local(lane))
-                }
                 BuiltIn::LocalInvocationIndex => lane,
                 BuiltIn::SubgroupSize => size,
                 BuiltIn::NumSubgroups => width.div_ceil(size),
@@ -42,11 +41,41 @@ pub(super) fn fill(registers: &mut Registers, program: &Program, request: &Reque
                 | BuiltIn::SubgroupGtMask
                 | BuiltIn::SubgroupLeMask
                 | BuiltIn::SubgroupLtMask => bits(lane),
-                // The only device.
+                // The only device; [`move_to`] fills the others.
                 _ => 0,
             };
             for (lane, word) in (0..).zip(registers.get_mut(*slot)) {
                 *word = value(lane);
+            }
+        }
+    }
+}
+
+/// Fills the registers that tell workgroups apart.
+pub(super) fn move_to(registers: &mut Registers, program: &Program, here: &Here) {
+    let [x, y, _] = program.local_size;
+    for (builtin, slots) in &program.builtins {
+        for (axis, slot) in slots.iter().enumerate() {
+            let of_three = |values: &[u32; 3]| values.get(axis).copied().unwrap_or(0);
+            let column = registers.get_mut(*slot);
+            match builtin {
+                BuiltIn::WorkgroupId => column.fill(of_three(&here.workgroup)),
+                BuiltIn::GlobalInvocationId => {
+                    let size = of_three(&program.local_size);
+                    let base = of_three(&here.workgroup).wrapping_mul(size);
+                    // The axis goes up by one each time as many invocations have passed.
+                    let stride = match axis {
+                        0 => 1,
+                        1 => x,
+                        _ => x * y,
+                    };
+                    let mut at = 0;
+                    for run in column.chunks_mut(stride as usize) {
+                        run.fill(base.wrapping_add(at));
+                        at = if at + 1 == size { 0 } else { at + 1 };
+                    }
+                }
+                _ => {}
             }
         }
     }

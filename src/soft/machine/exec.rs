@@ -1,6 +1,7 @@
 //! Executes the blocks of a part.
 
 use crate::device::Hazard;
+use crate::soft::alu::widest;
 use crate::soft::error::SoftError;
 use crate::soft::findings::Party;
 use crate::soft::groups;
@@ -12,8 +13,19 @@ use crate::soft::program::{
 use crate::soft::registers::{Active, Registers};
 
 use super::World;
-use super::part::{Fuel, Part, State};
+use super::part::{Fuel, Part, State, Suspect};
 use super::workgroup::Workgroup;
+
+/// States that are looked at before a part is given the benefit of the doubt.
+const LIMIT_VISITS: u32 = 1 << 14;
+
+/// How a block was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    AtBarrier,
+    /// With the block that follows, if all go there and nobody waits elsewhere before.
+    To(Option<BlockId>),
+}
 
 impl Workgroup {
     /// Runs a part until it is done, in front of a barrier, or out of its slice.
@@ -38,39 +50,102 @@ impl Workgroup {
         fuel: &mut Fuel,
     ) -> Result<(), SoftError> {
         let program = world.program;
+        let mut next: Option<BlockId> = None;
         loop {
             let (block, first) = match part.resume.take() {
                 Some(resumed) => resumed,
                 None => {
-                    let Some((rank, _)) = part.first_waiting() else {
-                        part.state = State::Done;
+                    let follows = next.take();
+                    let Some(block) = follows.or_else(|| self.first_block(world, part)) else {
                         return Ok(());
                     };
-                    let block = world.by_rank[rank as usize];
                     let cost = program.blocks[block as usize].instrs.len() as u64 + 1;
                     if !fuel.take(cost) {
+                        if follows.is_some() {
+                            self.arrive_all(world, part, block);
+                        }
+                        // Nothing changed since the slice before: it may go round in a circle.
+                        if part.quiet_since == Some(world.changes) {
+                            part.suspect = Some(Suspect::default());
+                        }
+                        part.quiet_since = Some(world.changes);
                         return Ok(());
                     }
-                    part.take();
+                    if follows.is_none() {
+                        part.take();
+                    }
                     (block, 0)
                 }
             };
-            if !self.run_block(world, part, block, first)? {
-                return Ok(());
+            match self.run_block(world, part, block, first)? {
+                Left::AtBarrier => return Ok(()),
+                Left::To(follows) => next = follows,
             }
         }
     }
 
-    /// Runs a block from an instruction on; false where it stopped in front of a barrier.
+    /// The first block that anybody waits at; none if nobody does, or all go round in a circle.
+    fn first_block(&self, world: &World<'_>, part: &mut Part) -> Option<BlockId> {
+        let Some((rank, _)) = part.first_waiting() else {
+            part.state = State::Done;
+            return None;
+        };
+        if part.suspect.is_some() && self.comes_back(world, part, rank) {
+            return None;
+        }
+        Some(world.by_rank[rank as usize])
+    }
+
+    /// All active invocations come to wait at a block.
+    fn arrive_all(&mut self, world: &World<'_>, part: &mut Part, block: BlockId) {
+        let mut bits = std::mem::take(&mut self.bits[0]);
+        bits.copy_from_slice(part.active.bits());
+        part.arrive(world.ranks[block as usize], &bits);
+        self.bits[0] = bits;
+    }
+
+    /// All active invocations go to a block: at once if nobody waits at one before it.
+    fn proceed(&mut self, world: &World<'_>, part: &mut Part, to: BlockId) -> Option<BlockId> {
+        if part.suspect.is_none() && part.is_before_others(world.ranks[to as usize]) {
+            return Some(to);
+        }
+        self.arrive_all(world, part, to);
+        None
+    }
+
+    /// Whether a part that is under suspicion is where it was, with all that it held, while memory
+    /// was what it is.
+    fn comes_back(&self, world: &World<'_>, part: &mut Part, rank: u32) -> bool {
+        let Some(mut suspect) = part.suspect else { return false };
+        let is_same_time = suspect.changes == world.changes && suspect.visits > 0;
+        if is_same_time && suspect.rank != rank {
+            return false;
+        }
+        let state = self.registers.digest(part.active.lanes()) ^ part.digest();
+        let is_back = is_same_time && suspect.state == state;
+        if suspect.visits > LIMIT_VISITS {
+            part.suspect = None;
+            return false;
+        }
+        suspect.visits += 1;
+        if !is_same_time || suspect.visits.is_power_of_two() {
+            suspect = Suspect { rank, state, changes: world.changes, ..suspect };
+        }
+        part.suspect = Some(Suspect { is_looping: is_back, ..suspect });
+        is_back
+    }
+
+    /// Runs a block from an instruction on.
     fn run_block(
         &mut self,
         world: &mut World<'_>,
         part: &mut Part,
         block: BlockId,
         first: usize,
-    ) -> Result<bool, SoftError> {
+    ) -> Result<Left, SoftError> {
         let program = world.program;
         let code = &program.blocks[block as usize];
+        self.block = block;
         if first == 0 {
             let lanes = part.active.count() as u64;
             world.lane_instructions += lanes * (code.instrs.len() as u64 + 1);
@@ -83,39 +158,42 @@ impl Workgroup {
                 Code::Barrier { execution, memory, semantics } if execution > Scope::Subgroup => {
                     let next = first + offset + 1;
                     part.state = State::AtBarrier { block, next, at: instr.at, memory, semantics };
-                    return Ok(false);
+                    return Ok(Left::AtBarrier);
                 }
                 _ => self.execute(world, &part.active, instr)?,
             }
         }
         self.last = code.end_place;
-        self.leave(world, part, block);
-        Ok(true)
+        Ok(Left::To(self.leave(world, part, block)))
     }
 
-    /// Sends the active invocations to where the block's end says.
-    fn leave(&mut self, world: &mut World<'_>, part: &mut Part, block: BlockId) {
+    /// Sends the active invocations to where the block's end says, and says which block follows if
+    /// that is known already.
+    fn leave(&mut self, world: &mut World<'_>, part: &mut Part, block: BlockId) -> Option<BlockId> {
         let program = world.program;
         let code = &program.blocks[block as usize];
-        let rank = |block: BlockId| world.ranks[block as usize];
         match &code.end {
             End::Return | End::Unreachable => {}
-            End::Jump(to) => {
-                let rank = rank(*to);
-                let mut bits = std::mem::take(&mut self.bits[0]);
-                bits.copy_from_slice(part.active.bits());
-                part.arrive(rank, &bits);
-                self.bits[0] = bits;
-            }
+            End::Jump(to) => return self.proceed(world, part, *to),
             End::Branch { condition, yes, no } => {
                 self.watch(world, &part.active, code.end_place, |observer, moment| {
                     observer.branch(moment, *condition);
                 });
                 let [mut taken, mut left] = std::mem::take(&mut self.bits);
                 split(self.registers.get(*condition), &part.active, &mut taken, &mut left);
-                part.arrive(world.ranks[*yes as usize], &taken);
-                part.arrive(world.ranks[*no as usize], &left);
+                let is_none = |bits: &[u64]| bits.iter().all(|word| *word == 0);
+                let one_way = match (is_none(&taken), is_none(&left)) {
+                    (false, true) => Some(*yes),
+                    (true, false) => Some(*no),
+                    _ => {
+                        part.active.iter().for_each(|lane| self.parted[lane] = code.end_place);
+                        part.arrive(world.ranks[*yes as usize], &taken);
+                        part.arrive(world.ranks[*no as usize], &left);
+                        None
+                    }
+                };
                 self.bits = [taken, left];
+                return one_way.and_then(|to| self.proceed(world, part, to));
             }
             End::Switch { selector, wide, cases, default } => {
                 self.watch(world, &part.active, code.end_place, |observer, moment| {
@@ -141,6 +219,7 @@ impl Workgroup {
                 self.bits = [taken, left];
             }
         }
+        None
     }
 
     fn execute(
@@ -269,6 +348,16 @@ impl Workgroup {
 
 /// Divides the active invocations by a condition.
 fn split(condition: &[u32], active: &Active, taken: &mut [u64], left: &mut [u64]) {
+    // Mostly all go the same way.
+    let column = condition[active.lanes()].iter().zip(active.words());
+    let (any, all) =
+        column.fold((0, u32::MAX), |(any, all), (word, on)| (any | word & on, all & (word | !on)));
+    if any & 1 == 0 || all & 1 == 1 {
+        let (some, none) = if any & 1 == 0 { (left, taken) } else { (taken, left) };
+        some.copy_from_slice(active.bits());
+        none.fill(0);
+        return;
+    }
     for (at, (taken, left)) in taken.iter_mut().zip(left.iter_mut()).enumerate() {
         let bits = active.bits()[at];
         let column =
@@ -302,7 +391,7 @@ fn compute(registers: &mut Registers, pure: &Pure, active: &Active) {
             };
             let column = |slot: Slot| &registers.get(slot)[lanes.clone()];
             let arity = usize::from(pure.arity);
-            let words = |at: usize| operand_words(pure, at);
+            let words = |at: usize| pure.operand_words(at);
             let empty: &[u32] = &[];
             let src = [0, 1, 2, 3].map(|at| match (at < arity, words(at)) {
                 (false, _) => [empty, empty],
@@ -318,24 +407,6 @@ fn compute(registers: &mut Registers, pure: &Pure, active: &Active) {
         }
     }
     registers.put(pure.dst, dst);
-}
-
-/// Words of an operand: a condition, an amount or an exponent is narrower than the others.
-pub(in crate::soft) fn operand_words(pure: &Pure, at: usize) -> u32 {
-    use rspirv::spirv::{GlslStd450Op as Extended, Op};
-
-    use crate::soft::program::What;
-    match (pure.what, at) {
-        (What::Core(Op::Select), 0)
-        | (
-            What::Core(Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic),
-            1,
-        )
-        | (What::Core(Op::BitFieldSExtract | Op::BitFieldUExtract), 1 | 2)
-        | (What::Core(Op::BitFieldInsert), 2 | 3)
-        | (What::Extended(Extended::Ldexp), 1) => 1,
-        _ => pure.from.words(),
-    }
 }
 
 fn copy(registers: &mut Registers, dst: Slot, src: Slot, inactive: Inactive, active: &Active) {
@@ -363,23 +434,30 @@ fn step(registers: &mut Registers, index: &Index, active: &Active) {
     let out = &mut dst[lanes.clone()];
     let (low, limit, stride, beyond) =
         (column(index.index), index.limit, index.stride, index.beyond);
-    let moved = |at: u32| if at < limit { at.wrapping_mul(stride) } else { beyond };
-    match (index.before, index.wide) {
-        (None, false) => out.iter_mut().zip(low).for_each(|(out, at)| *out = moved(*at)),
-        (before, wide) => {
-            let high = wide.then(|| column(index.index + 1));
-            let before = before.map(column);
-            for (lane, (out, at)) in out.iter_mut().zip(low).enumerate() {
-                let at = if high.is_some_and(|high| high[lane] != 0) { u32::MAX } else { *at };
-                let before = before.map_or(0, |before| before[lane]);
-                *out = joined(before, moved(at));
+    let before = index.before.map(column);
+    let high = index.wide.then(|| column(index.index + 1));
+    widest(
+        #[inline(always)]
+        || match (before, high) {
+            (None, None) => {
+                for (out, at) in out.iter_mut().zip(low) {
+                    *out = if *at < limit { at.wrapping_mul(stride) } else { beyond };
+                }
             }
-        }
-    }
+            (before, high) => {
+                for (lane, (out, at)) in out.iter_mut().zip(low).enumerate() {
+                    let is_inside = *at < limit && high.is_none_or(|high| high[lane] == 0);
+                    let moved = if is_inside { at.wrapping_mul(stride) } else { beyond };
+                    *out = joined(before.map_or(0, |before| before[lane]), moved);
+                }
+            }
+        },
+    );
     registers.put(index.dst, dst);
 }
 
 /// The sum of two offsets; one that lies nowhere stays there.
+#[inline(always)]
 fn joined(a: u32, b: u32) -> u32 {
     match (a, b) {
         (NOWHERE, _) | (_, NOWHERE) => NOWHERE,

@@ -6,6 +6,7 @@
 //! parts, then to other workgroups; when nobody gets on, the kernel hangs.
 
 mod access;
+mod addresses;
 mod atomic;
 mod builtins;
 mod exec;
@@ -62,6 +63,8 @@ pub(crate) struct World<'a> {
     pub(crate) findings: &'a mut Findings,
     pub(crate) follows_values: bool,
     pub(crate) lane_instructions: u64,
+    /// Goes up whenever memory may have changed.
+    pub(crate) changes: u64,
     /// Executions of every block and lanes in them, for costs by line.
     pub(crate) profile: Option<Vec<u64>>,
 }
@@ -113,6 +116,7 @@ pub(crate) fn run(
         findings,
         follows_values,
         lane_instructions: 0,
+        changes: 0,
         profile: profile.take(),
     };
     let ended = all(&mut world, here);
@@ -138,7 +142,7 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
             let seat = spare.as_ref().map_or(waiting.len(), |spare| spare.seat());
             let mut group = match spare.take() {
                 Some(spare) => spare,
-                None => Workgroup::new(world, seat),
+                None => Workgroup::new(world, Here { seat, ..here }),
             };
             group.start(world, Here { workgroup, linear, seat, ..here });
             let mut fuel = Fuel::new(world.request.fuel);
@@ -152,6 +156,7 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
             return Ok(());
         }
         let mut is_stuck = true;
+        let before = world.changes;
         let mut at = 0;
         while at < waiting.len() {
             let (group, fuel) = &mut waiting[at];
@@ -162,12 +167,12 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
                     is_stuck = false;
                 }
                 Ended::Stalled => {
-                    is_stuck &= fuel.is_empty();
+                    is_stuck &= fuel.is_empty() || group.is_looping();
                     at += 1;
                 }
             }
         }
-        if is_stuck {
+        if is_stuck && world.changes == before {
             let (group, fuel) = &waiting[0];
             return Err(hang(world, group.loops_at(world), fuel.used()));
         }
@@ -177,11 +182,8 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
 fn hang(world: &World<'_>, at: PlaceId, instructions: u64) -> SoftError {
     let party = super::findings::Party { what: "loops", at, invocation: None };
     let act = describe(world.program, party);
-    let place = match (act.file.as_str(), act.line) {
-        (_, 0) => "a place without a line".to_owned(),
-        (file, line) => format!("{file}:{line}: {}", act.text),
-    };
-    SoftError::Hang { kernel: world.program.name.clone(), instructions, place }
+    let (file, line, text) = (act.file, act.line, act.text);
+    SoftError::Hang { kernel: world.program.name.clone(), instructions, file, line, text }
 }
 
 fn check(program: &Program, request: &Request<'_>) -> Result<(), SoftError> {

@@ -1,10 +1,12 @@
 //! Invocations that run together, and where each of them waits.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::soft::program::{BlockId, PlaceId, Scope};
 use crate::soft::registers::Active;
 
 /// Instructions that a part may execute before it gives way to others.
-const SLICE: u64 = 1 << 20;
+const SLICE: u64 = 1 << 16;
 
 /// What a workgroup may still execute.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +73,22 @@ pub(crate) struct Part {
     ranks: Vec<u32>,
     spare: Vec<Box<[u64]>>,
     words: usize,
+    /// Looks for a state that comes back, once a whole slice changed no memory.
+    pub(crate) suspect: Option<Suspect>,
+    /// Changes of memory when the last slice ended.
+    pub(crate) quiet_since: Option<u64>,
+}
+
+/// An earlier state of a part (Brent's way of finding a cycle: the state to compare with is taken
+/// anew after 1, 2, 4 ... visits of its block).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Suspect {
+    pub(crate) rank: u32,
+    pub(crate) state: u64,
+    /// Changes of memory before it.
+    pub(crate) changes: u64,
+    pub(crate) visits: u32,
+    pub(crate) is_looping: bool,
 }
 
 impl Part {
@@ -88,6 +106,8 @@ impl Part {
             ranks: Vec::new(),
             spare: Vec::new(),
             words,
+            suspect: None,
+            quiet_since: None,
         }
     }
 
@@ -102,6 +122,8 @@ impl Part {
         self.waiting.iter_mut().for_each(|waiting| *waiting = None);
         self.state = State::Running;
         self.resume = None;
+        self.suspect = None;
+        self.quiet_since = None;
         self.arrive(first, &bits);
     }
 
@@ -133,12 +155,31 @@ impl Part {
         Some(rank)
     }
 
+    /// Whether nobody waits at this rank or before it.
+    pub(crate) fn is_before_others(&self, rank: u32) -> bool {
+        self.ranks.last().is_none_or(|first| *first > rank)
+    }
+
     /// The first block at which anybody waits, and one of them.
     pub(crate) fn first_waiting(&self) -> Option<(u32, usize)> {
         let rank = *self.ranks.last()?;
         let bits = self.waiting[rank as usize].as_ref()?;
         let lane = bits.iter().enumerate().find(|(_, word)| **word != 0);
         lane.map(|(at, word)| (rank, at * 64 + word.trailing_zeros() as usize))
+    }
+
+    /// Whether it is known to go round in a circle.
+    pub(crate) fn is_looping(&self) -> bool {
+        self.suspect.is_some_and(|suspect| suspect.is_looping)
+    }
+
+    /// Who waits where, as a number.
+    pub(crate) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for rank in &self.ranks {
+            (rank, &self.waiting[*rank as usize]).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// Where an invocation waits; none where it has ended or is active.

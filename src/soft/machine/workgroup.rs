@@ -5,9 +5,10 @@ use crate::soft::error::SoftError;
 use crate::soft::findings::{Party, describe};
 use crate::soft::lower::mix;
 use crate::soft::observer::{Here, Moment};
-use crate::soft::program::{PlaceId, Scope};
+use crate::soft::program::{BlockId, End, PlaceId, Scope};
 use crate::soft::registers::{Active, Registers};
 
+use super::access::component;
 use super::part::{Fuel, Part, State};
 use super::{World, builtins, width};
 
@@ -29,17 +30,28 @@ pub(crate) struct Workgroup {
     pub(crate) bits: [Vec<u64>; 2],
     /// The place that was executed last, for a hang.
     pub(crate) last: PlaceId,
+    /// The block at hand.
+    pub(crate) block: BlockId,
+    /// Where each invocation last parted from others that it ran with.
+    pub(crate) parted: Vec<PlaceId>,
     order: Vec<usize>,
     seat: usize,
 }
 
 impl Workgroup {
-    pub(super) fn new(world: &World<'_>, seat: usize) -> Self {
+    pub(super) fn new(world: &World<'_>, here: Here) -> Self {
         let width = width(world.program);
         let mut registers = Registers::new(world.program.slot_count as usize, width);
         for (slot, word) in &world.program.constants {
             registers.get_mut(*slot).fill(*word);
         }
+        for pushed in &world.program.pushed {
+            let words = component(world.request.push, pushed.scalar, pushed.at);
+            for (slot, word) in (pushed.slot..).zip(words).take(pushed.scalar.words() as usize) {
+                registers.get_mut(slot).fill(word);
+            }
+        }
+        builtins::fill(&mut registers, world.program, world.request, &here);
         let size = match is_split(world) {
             true => world.request.subgroup_size as usize,
             false => width,
@@ -53,12 +65,14 @@ impl Workgroup {
             registers,
             shared: vec![0; world.program.shared_bytes as usize],
             parts: parts.collect(),
-            here: Here::default(),
+            here,
             scratch: vec![0; width],
             bits: [vec![0; words], vec![0; words]],
             last: 0,
+            block: 0,
+            parted: vec![0; width],
             order: (0..count).collect(),
-            seat,
+            seat: here.seat,
         }
     }
 
@@ -69,7 +83,7 @@ impl Workgroup {
     /// Begins another workgroup in the same registers.
     pub(super) fn start(&mut self, world: &mut World<'_>, here: Here) {
         self.here = here;
-        builtins::fill(&mut self.registers, world.program, world.request, &here);
+        builtins::move_to(&mut self.registers, world.program, &here);
         // A NaN that nobody mistakes for a result, and not what another workgroup left there.
         for word in self.shared.chunks_mut(4) {
             word.copy_from_slice(&0xffc0_dead_u32.to_le_bytes()[..word.len()]);
@@ -78,6 +92,7 @@ impl Workgroup {
             let (start, len) = (variable.offset as usize, variable.bytes as usize);
             self.shared[start..start + len].fill(0);
         }
+        self.parted.fill(0);
         let first = world.ranks.first().copied().unwrap_or(0);
         for part in &mut self.parts {
             part.start(first);
@@ -89,6 +104,11 @@ impl Workgroup {
         }
         let program = world.program;
         world.observers.each(|observer| observer.workgroup(program, &here));
+    }
+
+    /// Whether nothing but a change of memory can get it on.
+    pub(super) fn is_looping(&self) -> bool {
+        self.parts.iter().all(|part| part.state != State::Running || part.is_looping())
     }
 
     /// Runs until all parts are done or the slices are used up.
@@ -164,17 +184,17 @@ impl Workgroup {
     fn missing(&self, world: &mut World<'_>, at: PlaceId, arrived: &Active) {
         let Some(lane) = (0..self.here.width).find(|lane| !arrived.has(*lane)) else { return };
         let count = self.here.width - arrived.count();
-        let rank = self.parts.iter().find_map(|part| part.where_is(lane));
-        let block = rank.and_then(|rank| world.by_rank.get(rank as usize));
-        let other = block.map(|block| {
-            let block = &world.program.blocks[*block as usize];
-            let at = block.instrs.iter().map(|instr| instr.at).find(|at| *at != 0);
-            let at = at.unwrap_or(block.end_place);
+        let is_waiting = self.parts.iter().any(|part| part.where_is(lane).is_some());
+        let (what, why) = match is_waiting {
+            true => ("goes another way", "is elsewhere"),
+            false => ("ends, or goes another way", "has ended"),
+        };
+        let parted = self.parted[lane];
+        let other = (parted != 0).then(|| {
             let invocation = Some((self.here.workgroup, lane));
-            describe(world.program, Party { what: "waits elsewhere", at, invocation })
+            describe(world.program, Party { what, at: parted, invocation })
         });
         let width = self.here.width;
-        let why = if other.is_some() { "is elsewhere" } else { "has ended" };
         let party = Party {
             what: "waits at a barrier",
             at,
@@ -209,16 +229,28 @@ impl Workgroup {
             |at: PlaceId| world.program.places.get(at as usize).is_some_and(|place| place.line > 0);
         let waiting = self.parts.iter().filter(|part| part.state == State::Running);
         let mut blocks = waiting.filter_map(|part| part.first_waiting()).map(|(rank, _)| rank);
-        let block = blocks.next().and_then(|rank| world.by_rank.get(rank as usize));
-        let at = block.and_then(|block| {
-            let block = &world.program.blocks[*block as usize];
-            block
-                .instrs
-                .iter()
-                .map(|instr| instr.at)
-                .chain([block.end_place])
-                .find(|at| has_line(*at))
-        });
+        let mut pending: Vec<BlockId> = blocks
+            .next()
+            .and_then(|rank| world.by_rank.get(rank as usize).copied())
+            .into_iter()
+            .collect();
+        let mut seen = vec![false; world.program.blocks.len()];
+        // The first line from there on: the head of a loop may have none.
+        let mut at = None;
+        while let (None, Some(block)) = (at, pending.pop()) {
+            if std::mem::replace(&mut seen[block as usize], true) {
+                continue;
+            }
+            let block = &world.program.blocks[block as usize];
+            let places = block.instrs.iter().map(|instr| instr.at).chain([block.end_place]);
+            at = places.into_iter().find(|at| has_line(*at));
+            match &block.end {
+                End::Jump(to) => pending.push(*to),
+                End::Branch { yes, no, .. } => pending.extend([*no, *yes]),
+                End::Switch { default, .. } => pending.push(*default),
+                End::Return | End::Unreachable => {}
+            }
+        }
         at.unwrap_or(self.last)
     }
 }

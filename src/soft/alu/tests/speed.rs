@@ -72,6 +72,7 @@ fn columns() {
         (What::Extended(Extended::Tanh), f32s),
         (What::Extended(Extended::Sin), f32s),
         (What::Extended(Extended::Pow), f32s),
+        (What::Extended(Extended::Exp), (Scalar::F16, Scalar::F16)),
     ];
     for (what, (from, to)) in rows {
         let ns = measure(resolve(what, from, to).expect("known"));

@@ -49,6 +49,11 @@ pub(super) fn tell(
     missing: Missing,
 ) {
     let memory = spot.memory.clone();
+    // Of many readers one is remembered, which may be the one who writes now; another read too.
+    let is_same = (later.workgroup, later.lane) == (earlier.workgroup, earlier.lane);
+    let who = if is_same { "another one".to_owned() } else { earlier.who() };
+    let mut before = earlier.act();
+    before.invocation = before.invocation.filter(|_| !is_same);
     let message = || {
         let what = if earlier.stamp.deed == Deed::Write && later.stamp.deed == Deed::Write {
             "wrote too".to_owned()
@@ -59,12 +64,12 @@ pub(super) fn tell(
             "{} {element} of `{memory}` ({}), which {} {what}{}: {}",
             later.stamp.deed.verb(),
             later.who(),
-            earlier.who(),
+            who,
             if hazard == Hazard::SameValueRace { ", the same value" } else { "" },
             reason(missing, &later, &earlier),
         )
     };
-    findings.report(later.program, hazard, later.party(), Some(earlier.act()), Some(spot), message);
+    findings.report(later.program, hazard, later.party(), Some(before), Some(spot), message);
 }
 
 /// What would have ordered them.

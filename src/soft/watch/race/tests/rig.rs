@@ -49,8 +49,13 @@ impl Rig {
                 local_size: [8, 1, 1],
                 buffers: vec![BufferVariable { set: 0, binding: 0, name: "o".to_owned() }],
                 shared: vec![
-                    SharedVariable { name: "s".to_owned(), offset: 0, bytes: 64 },
-                    SharedVariable { name: "t".to_owned(), offset: 64, bytes: 64 },
+                    SharedVariable { name: "s".to_owned(), offset: 0, bytes: 64, is_zeroed: false },
+                    SharedVariable {
+                        name: "t".to_owned(),
+                        offset: 64,
+                        bytes: 64,
+                        is_zeroed: false,
+                    },
                 ],
                 shared_bytes: 128,
                 places: (0..100).map(|line| Place { file: 0, line }).collect(),

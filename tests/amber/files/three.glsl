@@ -1,0 +1,1 @@
+const uint THREE = 3;
