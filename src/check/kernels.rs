@@ -25,13 +25,16 @@ pub(super) struct Built {
 
 type Key = (Code, Vec<(String, String)>);
 
+/// Kernels that a device has.
+pub(super) type Loaded = HashMap<(Key, Vec<SpecValue>, Option<u32>), KernelId>;
+
 /// Kernels built and loaded so far.
 #[derive(Default)]
 pub(super) struct Kernels {
     /// Files that every kernel may include, besides those of its own folders and the lab's.
     pub(super) includes: Vec<Box<dyn Includes>>,
     built: HashMap<Key, Rc<Built>>,
-    loaded: HashMap<(Key, Vec<SpecValue>, Option<u32>), KernelId>,
+    pub(super) loaded: Loaded,
 }
 
 impl Kernels {

@@ -4,6 +4,7 @@
 //! [`compare`](Expected::compare) alone.
 
 mod alias;
+mod beside;
 mod blame;
 mod calibrate;
 mod compare;
@@ -12,11 +13,13 @@ mod determinism;
 mod diagnose;
 mod error;
 mod evidence;
+mod exact;
 mod execute;
 mod finding;
 mod foreign;
 mod forward;
 mod gradient;
+mod gradient_exact;
 mod kernels;
 mod kind;
 mod limits;

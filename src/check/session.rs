@@ -5,6 +5,7 @@ use crate::glsl::{Compiler, Includes};
 use crate::memory::{Ledger, LedgerOptions};
 use crate::numeric::ErrorModel;
 
+use super::beside::Beside;
 use super::execute::Executed;
 use super::kernels::Kernels;
 use super::proven::Proven;
@@ -45,6 +46,8 @@ pub struct Session {
     pub(super) subgroup_sizes: Vec<u32>,
     /// What the check's own run wrote.
     pub(super) output: Option<Output>,
+    /// An interpreter in dual numbers, once one was needed.
+    pub(super) beside: Option<Box<Beside>>,
     /// What the commands that repeat a finding begin with.
     pub(super) program: String,
     /// What the limits check holds kernels against.
@@ -68,6 +71,7 @@ impl Session {
             way: Way::default(),
             subgroup_sizes: Vec::new(),
             output: None,
+            beside: None,
             program: "vklab".to_owned(),
             profile: Profile::default(),
         }

@@ -13,8 +13,8 @@ use super::question::{Asked, Question};
 use super::subject::Subject;
 use super::{
     Check, CheckError, Finding, Kind, Outcome, Profile, Session, Turning, alias, blame,
-    determinism, forward, gradient, limits, memory, observed, portability, property, sanitize,
-    shell_word, shrink,
+    determinism, forward, gradient, gradient_exact, limits, memory, observed, portability,
+    property, sanitize, shell_word, shrink,
 };
 
 /// How much a failure is worth.
@@ -33,7 +33,7 @@ pub enum Effort {
 pub fn applies(check: Check, op: &Op, variant: &Variant) -> bool {
     match check {
         Check::Forward => variant.pass == Pass::Forward,
-        Check::Gradient => variant.pass == Pass::Vjp,
+        Check::Gradient | Check::GradientExact => variant.pass == Pass::Vjp,
         Check::Property => variant.pass == Pass::Forward && !op.properties.is_empty(),
         Check::Alias => !variant.aliases.is_empty(),
         Check::Memory
@@ -51,7 +51,8 @@ pub(super) fn regimes(check: Check, op: &Op) -> Vec<Regime> {
         Check::Gradient => &[Regime::Normal, Regime::Tiny, Regime::Large, Regime::SignedZeros],
         Check::Property => &[Regime::Normal, Regime::Ties],
         Check::Memory => &[Regime::Normal, Regime::Negative],
-        Check::Alias
+        Check::GradientExact
+        | Check::Alias
         | Check::Determinism
         | Check::Portability
         | Check::Sanitize
@@ -198,6 +199,7 @@ pub(super) fn ask(
     let circumstances = Circumstances { seed, subgroup_sizes, promise: Promise::Results };
     answered(session, &circumstances, |session| match check {
         Check::Gradient => gradient::check(session, subject, case),
+        Check::GradientExact => gradient_exact::check(session, subject, case),
         Check::Property => property::check(session, subject, case),
         check => plainly(session, &asked, check),
     })
@@ -217,7 +219,7 @@ pub(super) fn plainly(
         Check::Portability => portability::check(session, question),
         Check::Sanitize => sanitize::check(session, question),
         Check::Limits => limits::check(session, question),
-        Check::Gradient | Check::Property => {
+        Check::Gradient | Check::GradientExact | Check::Property => {
             Err(CheckError::Unsupported(format!("{check} asks an op, and none is named")))
         }
     }

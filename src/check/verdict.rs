@@ -16,6 +16,8 @@ pub enum Check {
     Forward,
     /// The chain of gradient checks.
     Gradient,
+    /// The VJP kernel against the derivative of the forward kernel itself, in dual numbers.
+    GradientExact,
     /// Algebra that needs no reference.
     Property,
     /// Guards, unwritten outputs, changed inputs, results that depend on unwritten memory.
@@ -34,9 +36,10 @@ pub enum Check {
 
 impl Check {
     /// All checks, in the order in which they run.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Forward,
         Self::Gradient,
+        Self::GradientExact,
         Self::Property,
         Self::Memory,
         Self::Alias,
@@ -52,6 +55,7 @@ impl Check {
         match self {
             Self::Forward => "forward",
             Self::Gradient => "gradient",
+            Self::GradientExact => "gradient-exact",
             Self::Property => "property",
             Self::Memory => "memory",
             Self::Alias => "alias",
@@ -66,7 +70,7 @@ impl Check {
     #[must_use]
     pub fn is_asked_on(self, device: &DeviceInfo) -> bool {
         match self {
-            Self::Sanitize => device.is_interpreter(),
+            Self::Sanitize | Self::GradientExact => device.is_interpreter(),
             _ => true,
         }
     }

@@ -119,11 +119,10 @@ fn declarations(path: &Path, text: &Text, files: Files<'_>, reading: Reading) ->
         None => Vec::new(),
         Some(entry) => vjp(&loader.files, &entry.value.table(entry.at, GRADIENT)?)?,
     };
-    if let Some(gradient) = table.entry("gradient").filter(|_| !vjp.is_empty()) {
-        let is_forward = matches!(&truth, TruthDecl::Op(op) if op.pass == Pass::Forward);
-        if !is_forward {
-            return Err(gradient.wrong("a gradient belongs to a truth with `op`, forward"));
-        }
+    if let Some(gradient) = table.entry("gradient").filter(|_| !vjp.is_empty())
+        && matches!(&truth, TruthDecl::Op(op) if op.pass == Pass::Vjp)
+    {
+        return Err(gradient.wrong("a gradient belongs to a forward"));
     }
     let subgroup_sizes = match table.entry("subgroup") {
         None => Vec::new(),

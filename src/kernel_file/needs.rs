@@ -6,10 +6,13 @@ use super::read::{Entry, Read, Value};
 use crate::device::Limits;
 use crate::ops::{Feature, Need, nearest, suggested};
 
+/// What is given as one number.
+type Counted = fn(u32) -> Need;
+
 pub(super) fn needs(entry: Entry<'_>) -> Read<Vec<Need>> {
     let table = &entry.value.table(entry.at, NEEDS)?;
     let mut needs = Vec::new();
-    let counts: [(&str, fn(u32) -> Need); 4] = [
+    let counts: [(&str, Counted); 4] = [
         ("invocations", Need::Invocations),
         ("depth", Need::Depth),
         ("shared_bytes", Need::SharedBytes),

@@ -22,6 +22,7 @@ const fn short(check: Check) -> &'static str {
         Check::Determinism => "det",
         Check::Portability => "por",
         Check::Sanitize => "san",
+        Check::GradientExact => "exa",
         Check::Limits => "lim",
     }
 }

@@ -41,7 +41,8 @@ const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         name: Kind::WrongGradient.name(),
         means: "A gradient of a VJP kernel differs from the reference VJP, which was itself held \
-                against dual numbers and finite differences. The message names the cotangent.",
+                against dual numbers and finite differences; or, in gradient-exact, from the \
+                derivative of the forward kernel itself. The message names the cotangent.",
         causes: &[
             "the same for other cotangents: the cotangent is not read",
             "right for all ones alone: a row sum is left out that cancels there",

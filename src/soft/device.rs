@@ -11,11 +11,12 @@ use crate::device::{
 };
 
 use super::cost::Costs;
+use super::domain::{Domain, Dual, Plain};
 use super::error::SoftError;
 use super::findings::Findings;
 use super::limits::{self, SUBGROUP_SIZES};
 use super::memory::{Buffer, Memory, View};
-use super::observer::Transfer;
+use super::observer::{Observer, Transfer};
 use super::observers::Observers;
 use super::program::Program;
 use super::{lower, machine};
@@ -92,6 +93,9 @@ pub struct Soft {
     costs: Costs,
 }
 
+/// How an observer is told of an upload or a download.
+type Exchange = fn(&mut dyn Observer, &str, usize, Range<u64>);
+
 struct Loaded {
     name: String,
     /// Ascending.
@@ -107,6 +111,18 @@ impl Soft {
     /// # Errors
     /// A subgroup size that it doesn't have.
     pub fn open(options: &SoftOptions) -> Result<Self, DeviceError> {
+        Self::open_in(options, &Plain)
+    }
+
+    /// An interpreter whose numbers have tangents.
+    ///
+    /// # Errors
+    /// A subgroup size that it doesn't have.
+    pub fn open_dual(options: &SoftOptions, dual: &Dual) -> Result<Self, DeviceError> {
+        Self::open_in(options, dual)
+    }
+
+    fn open_in(options: &SoftOptions, domain: &dyn Domain) -> Result<Self, DeviceError> {
         let (size, [least, most]) = (options.subgroup_size, SUBGROUP_SIZES);
         if !size.is_power_of_two() || !(least..=most).contains(&size) {
             return Err(DeviceError::Open {
@@ -116,6 +132,8 @@ impl Soft {
                 ),
             });
         }
+        let mut observers = Observers::watching(options.watch);
+        observers.0.extend(domain.observer());
         Ok(Self {
             info: options.info(),
             watch: options.watch,
@@ -123,7 +141,7 @@ impl Soft {
             left_bytes: limits::memory_bytes(),
             kernels: Vec::new(),
             loaded: HashMap::new(),
-            observers: Observers::watching(options.watch),
+            observers,
             findings: Findings::default(),
             finished: HashMap::new(),
             next_ticket: 0,
@@ -145,6 +163,10 @@ impl Soft {
                     let bytes = self.reach(*buffer, *offset_bytes, data.len() as u64);
                     bytes.copy_from_slice(data);
                     self.transferred(*buffer, *offset_bytes, data.len() as u64, Transfer::Write);
+                    let upload: Exchange = |observer, name, at, bytes| {
+                        observer.upload(name, at, bytes);
+                    };
+                    self.exchanged(*buffer, *offset_bytes, data.len() as u64, upload);
                 }
                 Command::Fill { buffer, offset_bytes, len_bytes, word } => {
                     fill(self.reach(*buffer, *offset_bytes, *len_bytes), *word);
@@ -157,6 +179,10 @@ impl Soft {
                 Command::Download { buffer, offset_bytes, len_bytes } => {
                     let bytes = self.reach(*buffer, *offset_bytes, *len_bytes).to_vec();
                     outcome.downloads.push(bytes);
+                    let download: Exchange = |observer, name, at, bytes| {
+                        observer.download(name, at, bytes);
+                    };
+                    self.exchanged(*buffer, *offset_bytes, *len_bytes, download);
                 }
                 Command::Dispatch { kernel, bindings, push, groups } => {
                     let views = self.views(*kernel, bindings)?;
@@ -251,6 +277,15 @@ impl Soft {
         self.observers.transfer(index(buffer.0), &bytes, transfer);
     }
 
+    /// Data went between the host and a buffer of some name.
+    fn exchanged(&mut self, buffer: BufferId, offset: u64, len: u64, tell: Exchange) {
+        let Some(named) = &self.memory.buffers[index(buffer.0)] else { return };
+        let name = &named.name;
+        self.observers.each(|observer| {
+            tell(observer, name, index(buffer.0), offset..offset + len);
+        });
+    }
+
     fn refused(&self, kernel: &str, error: SoftError) -> DeviceError {
         let device = self.info.name.clone();
         let what = error.to_string();
@@ -332,7 +367,7 @@ impl Device for Soft {
         }
         rules::check_kernel(kernel, &self.info)?;
         let subgroup_size = kernel.subgroup_size.unwrap_or(self.info.limits.subgroup_size);
-        let program = lower::lower(kernel, lower::Source::Debug, subgroup_size)
+        let program = lower::lower(kernel, subgroup_size)
             .map_err(|error| self.refused(&kernel.name, error))?;
         let mut bindings = kernel.bindings.clone();
         bindings.sort_unstable();

@@ -70,7 +70,6 @@ pub(crate) struct Findings {
     /// None for what was left out.
     seen: HashMap<Sign, Option<usize>>,
     observations: Vec<Observation>,
-    left_out: usize,
 }
 
 /// Different observations that are told of one hazard; more of them say nothing new.
@@ -121,7 +120,6 @@ impl Findings {
         let told = self.observations.iter().filter(|told| told.hazard == sign.hazard).count();
         if told >= TOLD_MAX {
             self.seen.insert(sign, None);
-            self.left_out += 1;
             return;
         }
         self.seen.insert(sign, Some(self.observations.len()));
@@ -143,14 +141,8 @@ impl Findings {
         });
     }
 
-    /// How many different observations were made beyond those that [`Self::take`] gives.
-    pub(crate) fn left_out(&self) -> usize {
-        self.left_out
-    }
-
     pub(crate) fn take(&mut self) -> Vec<Observation> {
         self.seen.clear();
-        self.left_out = 0;
         std::mem::take(&mut self.observations)
     }
 }
@@ -273,7 +265,6 @@ mod tests {
         }
         let hazard = Hazard::OobRead;
         findings.report(&program(), hazard, party(1), None, None, || "outside".to_owned());
-        assert_eq!(findings.left_out(), 36);
         let told = findings.take();
         assert_eq!(told.len(), TOLD_MAX + 1);
         assert_eq!(told[64].hazard, hazard);

@@ -37,14 +37,9 @@ pub(crate) struct Matrix {
 }
 
 /// Components that every invocation of a subgroup of `size` holds.
-pub(crate) const fn components(rows: u32, cols: u32, size: u32) -> u32 {
-    (rows * cols).div_ceil(size)
-}
-
-/// The row and the column of a component; the row is beyond the last one where it is padding.
-pub(crate) const fn element(component: u32, lane: u32, size: u32, cols: u32) -> (u32, u32) {
-    let at = component * size + lane;
-    (at / cols, at % cols)
+pub(crate) fn components(rows: u32, cols: u32, size: u32) -> u32 {
+    let elements = u64::from(rows) * u64::from(cols);
+    u32::try_from(elements.div_ceil(u64::from(size.max(1)))).unwrap_or(u32::MAX)
 }
 
 /// Whether [`run`] knows the types of A, B, C and the result. Lowering refuses all others.

@@ -73,6 +73,12 @@ pub(crate) trait Observer {
     /// Bytes of a buffer were written by the host, or declared unwritten.
     fn transfer(&mut self, buffer: usize, bytes: std::ops::Range<u64>, written: Transfer) {}
 
+    /// The host wrote data: after [`Self::transfer`] of the same bytes.
+    fn upload(&mut self, name: &str, buffer: usize, bytes: std::ops::Range<u64>) {}
+
+    /// The host reads data.
+    fn download(&mut self, name: &str, buffer: usize, bytes: std::ops::Range<u64>) {}
+
     /// A buffer was freed; its index won't come back.
     fn free(&mut self, buffer: usize) {}
 

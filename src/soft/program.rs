@@ -243,12 +243,14 @@ impl Pure {
 /// caller looks up.
 pub(crate) type Guard = fn(out: &mut [u32], src: [[&[u32]; 2]; 4]) -> bool;
 
+type Ternary = fn(&mut [u32], &[u32], &[u32], &[u32]);
+
 /// How a pure operation is computed for a column. Slices have one length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kernel {
     One(fn(&mut [u32], &[u32])),
     Two(fn(&mut [u32], &[u32], &[u32])),
-    Three(fn(&mut [u32], &[u32], &[u32], &[u32])),
+    Three(Ternary),
     Four(fn(&mut [u32], [&[u32]; 4])),
     /// Something in it takes two words.
     Wide(fn(Wide<'_>)),

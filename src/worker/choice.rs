@@ -28,6 +28,7 @@ pub struct Choice {
 
 /// A device as it was found.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each device")]
 pub enum Found {
     /// As the Vulkan loader lists it.
     Vulkan(vulkan::Found),

@@ -1,5 +1,6 @@
 //! Kernel files under the checks: of an op of a registry, beside a naive twin, or alone.
 
+mod exact;
 mod given;
 mod mapping;
 mod own;
@@ -97,6 +98,9 @@ impl Foreign {
         Ok(match check {
             Check::Forward => pass == Some(Pass::Forward) || is_twin || expects,
             Check::Gradient => pass == Some(Pass::Vjp),
+            Check::GradientExact => {
+                pass == Some(Pass::Vjp) || (self.op.is_none() && !self.file.vjp().is_empty())
+            }
             Check::Property => pass == Some(Pass::Forward) && has_algebra && own::is_exact(&first),
             Check::Alias => false,
             Check::Memory
@@ -213,7 +217,10 @@ impl Foreign {
                 let (seed, subgroup_sizes) = (case.seed, given.subgroup_sizes());
                 let circumstances =
                     Circumstances { seed, subgroup_sizes, promise: given.promise() };
-                answered(session, &circumstances, |session| plainly(session, &given, check))
+                answered(session, &circumstances, |session| match check {
+                    Check::GradientExact => exact::check(session, &given),
+                    check => plainly(session, &given, check),
+                })
             }
         }
     }

@@ -36,9 +36,9 @@ pub(super) fn demands(
     // An empty plan binds nothing.
     if !plan.steps.is_empty() {
         demands.extend(question.regions().iter().flat_map(of_region));
-        demands.extend(plan.scratch.iter().filter_map(|scratch| {
+        demands.extend(plan.scratch.iter().map(|scratch| {
             let need = Need::RangeBytes(bytes(scratch.dtype, scratch.len));
-            Some(Demand { need, by: format!("`{}`", scratch.name), file: None, line: None })
+            Demand { need, by: format!("`{}`", scratch.name), file: None, line: None }
         }));
     }
     let sizes = question.subgroup_sizes();

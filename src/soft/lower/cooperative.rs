@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{BuiltIn, MemoryAccess, Op};
 
-use crate::soft::matrix::Matrix;
+use crate::soft::matrix::{self, Matrix};
 use crate::soft::program::{Access, Code, Index, Manner, NOWHERE, OUTSIDE, Region, Slot, What};
 use crate::soft::scalar::Scalar;
 use crate::spirv::SpirvError;
@@ -187,6 +187,9 @@ impl Lower<'_> {
             && (to.rows, to.cols) == (c.rows, c.cols);
         if !fits {
             return Err(SpirvError::malformed("cooperative matrices of shapes that don't fit"));
+        }
+        if !matrix::supports([a.scalar, b.scalar, c.scalar, to.scalar]) {
+            self.problem(format!("cooperative matrices of {:?}", a.scalar));
         }
         let operands = match instruction.operands.get(3) {
             Some(Operand::CooperativeMatrixOperands(operands)) => operands.bits(),

@@ -154,7 +154,7 @@ impl Lower<'_> {
             let size = scalar.bytes() as usize;
             let part = bits.get(at * size..(at + 1) * size);
             let part = part.ok_or_else(|| SpirvError::malformed("a bit cast to another size"))?;
-            found.push(self.from_bytes(part, *scalar)?);
+            found.push(self.assembled(part, *scalar)?);
         }
         self.bind(own, found.into())
     }
@@ -171,7 +171,7 @@ impl Lower<'_> {
     }
 
     /// Puts a component together from bytes; whole words are copied.
-    fn from_bytes(&mut self, bytes: &[(Slot, u32)], scalar: Scalar) -> Result<Slot, SpirvError> {
+    fn assembled(&mut self, bytes: &[(Slot, u32)], scalar: Scalar) -> Result<Slot, SpirvError> {
         let dst = self.slots(scalar.words())?;
         for (word, bytes) in bytes.chunks(4).enumerate() {
             let mut all: Option<Slot> = None;

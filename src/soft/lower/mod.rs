@@ -12,6 +12,7 @@ mod function;
 mod globals;
 mod guards;
 mod instruction;
+mod memory;
 mod order;
 mod refuse;
 mod source_text;
@@ -40,33 +41,16 @@ use types::Types;
 pub(super) use guards::guards;
 pub(super) use order::{mix, order};
 
-/// Which of a kernel's two modules is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum Source {
-    /// The one with names and lines, in which nothing was moved or merged.
-    #[default]
-    Debug,
-    /// The one that drivers get.
-    Optimized,
-}
-
 /// More code than this after inlining is no kernel's.
 const LIMIT_INSTRUCTIONS: usize = 1 << 21;
 
 /// Registers, each a column of a workgroup.
 const LIMIT_SLOTS: u32 = 1 << 20;
 
-/// Lowers a kernel for a subgroup size, which decides the size of cooperative matrices.
-pub(crate) fn lower(
-    kernel: &Kernel,
-    source: Source,
-    subgroup_size: u32,
-) -> Result<Program, SoftError> {
-    let words = match source {
-        Source::Debug => &kernel.debug,
-        Source::Optimized => &kernel.optimized,
-    };
-    let module = Module::new(words)?;
+/// Lowers a kernel's module with names and lines, in which nothing was moved or merged, for a
+/// subgroup size, which decides the size of cooperative matrices.
+pub(crate) fn lower(kernel: &Kernel, subgroup_size: u32) -> Result<Program, SoftError> {
+    let module = Module::new(&kernel.debug)?;
     let unknown = refuse::unknown(&module);
     if !unknown.is_empty() {
         return Err(SoftError::Unsupported { kernel: kernel.name.clone(), what: unknown });

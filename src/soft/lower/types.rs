@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Decoration, FPEncoding, Op, StorageClass};
 
+use crate::soft::matrix;
 use crate::soft::scalar::Scalar;
 use crate::spirv::SpirvError;
 use crate::spirv::module::{Module, id, number, result};
@@ -137,9 +138,7 @@ impl Types {
                     _ => Err(malformed("a cooperative matrix without its shape")),
                 };
                 let (rows, cols, usage) = (operand(2)?, operand(3)?, operand(4)?);
-                let elements = u64::from(rows) * u64::from(cols);
-                let components = elements.div_ceil(u64::from(subgroup_size.max(1)));
-                let components = u32::try_from(components).unwrap_or(u32::MAX);
+                let components = matrix::components(rows, cols, subgroup_size);
                 Type::Cooperative { scalar, of: at(0)?, rows, cols, usage, components }
             }
             other => return Ok(Some(format!("{other:?}"))),

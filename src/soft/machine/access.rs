@@ -1,11 +1,8 @@
 //! Loads and stores: addresses are held against what is bound before anything is touched.
 
-use crate::device::Hazard;
-use crate::soft::findings::{Party, Spot, describe};
-use crate::soft::lower;
 use crate::soft::memory::View;
 use crate::soft::observer::{Reach, Target};
-use crate::soft::program::{Access, NOWHERE, OUTSIDE, PlaceId, Program, Region, Slot};
+use crate::soft::program::{Access, NOWHERE, OUTSIDE, PlaceId, Region, Slot};
 use crate::soft::registers::Active;
 use crate::soft::scalar::Scalar;
 use crate::soft::words::join;
@@ -88,63 +85,15 @@ impl Workgroup {
         if is_wrong {
             self.outside(world, active, at, access, bounds, way);
         }
-        shape
-    }
-
-    /// Tells of the active invocations whose address lies outside.
-    fn outside(
-        &mut self,
-        world: &mut World<'_>,
-        active: &Active,
-        at: PlaceId,
-        access: &Access,
-        bounds: Bounds,
-        way: Way,
-    ) {
-        let program = world.program;
-        let offset_of = |lane: usize| match access.offset {
-            Some(offset) => self.registers.get(offset)[lane],
-            None => 0,
+        let unit = access.alignment.max(size);
+        let low = match shape {
+            Shape::Same => active.first().map_or(0, |lane| self.scratch[lane]),
+            _ => addresses::union(&self.scratch[active.lanes()], active.words()),
         };
-        let mut guards: Option<Vec<PlaceId>> = None;
-        for lane in active.iter().filter(|lane| self.scratch[*lane] == OUTSIDE) {
-            let offset = offset_of(lane);
-            if offset == NOWHERE {
-                continue;
-            }
-            let (hazard, what) = match way {
-                Way::Read => (Hazard::OobRead, "reads"),
-                Way::Write => (Hazard::OobWrite, "writes"),
-            };
-            let invocation = Some((self.here.workgroup, lane));
-            let offset = (offset != OUTSIDE).then(|| u64::from(offset) + u64::from(access.base));
-            let memory = name(program, bounds, offset.unwrap_or(u64::from(access.base)));
-            let spot = Spot { memory: memory.clone(), offset_bytes: offset.unwrap_or(0) };
-            let workgroup = self.here.workgroup;
-            let party = Party { what, at, invocation };
-            // The innermost condition that let it through is the last one before it.
-            let guard = guards.get_or_insert_with(|| lower::guards(program, self.block));
-            let place = |at: &PlaceId| program.places[*at as usize];
-            let before = guard.iter().filter(|guard| place(guard).file == place(&at).file);
-            let before = before.filter(|guard| (1..place(&at).line).contains(&place(guard).line));
-            let other = before.max_by_key(|guard| place(guard).line).map(|guard| {
-                let what = "is the condition before it";
-                describe(program, Party { what, at: *guard, invocation: None })
-            });
-            world.findings.report(program, hazard, party, other, Some(spot), || {
-                let size = access.scalar.bytes();
-                let where_to = match offset {
-                    Some(offset) => {
-                        format!(
-                            "{size} bytes at byte {offset} of `{memory}`, which has {}",
-                            bounds.len
-                        )
-                    }
-                    None => format!("`{memory}` by an index that its array doesn't have"),
-                };
-                format!("{what} {where_to} (invocation {lane} of workgroup {workgroup:?})")
-            });
+        if unit.is_power_of_two() && low & (unit - 1) != 0 {
+            self.misaligned(world, active, at, access, unit);
         }
+        shape
     }
 
     pub(super) fn load(
@@ -363,44 +312,11 @@ impl Workgroup {
             self.outside_variable(world, at, lane, Way::Write);
         }
     }
-
-    fn outside_variable(&self, world: &mut World<'_>, at: PlaceId, lane: usize, way: Way) {
-        let (hazard, what) = match way {
-            Way::Read => (Hazard::OobRead, "reads"),
-            Way::Write => (Hazard::OobWrite, "writes"),
-        };
-        let workgroup = self.here.workgroup;
-        let party = Party { what, at, invocation: Some((workgroup, lane)) };
-        world.findings.report(world.program, hazard, party, None, None, || {
-            format!(
-                "{what} an array of its own by an index that it doesn't have (invocation {lane} of \
-                 workgroup {workgroup:?})"
-            )
-        });
-    }
 }
 
 pub(super) fn reach(scratch: &[u32], bounds: Bounds) -> Reach<'_> {
     let (target, variable) = (bounds.target, bounds.variable);
     Reach { target, variable, bytes_at: scratch, origin: bounds.start }
-}
-
-/// What the memory at hand is called.
-pub(super) fn name(program: &Program, bounds: Bounds, offset: u64) -> String {
-    match (bounds.target, bounds.variable) {
-        (_, Some(index)) => {
-            program.buffers.get(index as usize).map_or_else(String::new, |b| b.name.clone())
-        }
-        (Target::Shared, _) => {
-            let inside = |v: &&crate::soft::program::SharedVariable| {
-                (u64::from(v.offset)..u64::from(v.offset) + u64::from(v.bytes)).contains(&offset)
-            };
-            let variable = program.shared.iter().find(inside).or(program.shared.last());
-            variable.map_or_else(|| "shared memory".to_owned(), |v| v.name.clone())
-        }
-        (Target::Push, _) => "push constants".to_owned(),
-        _ => "a physical address".to_owned(),
-    }
 }
 
 fn bytes_of<'a>(world: &'a World<'_>, index: usize) -> &'a [u8] {

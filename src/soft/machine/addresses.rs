@@ -47,6 +47,14 @@ pub(super) fn place(
     )
 }
 
+/// All bits of the addresses of active invocations.
+pub(super) fn union(addresses: &[u32], active: &[u32]) -> u32 {
+    widest(
+        #[inline(always)]
+        || addresses.iter().zip(active).fold(0, |all, (at, active)| all | (at & active)),
+    )
+}
+
 /// Reads words in a row; false where they aren't all there.
 pub(super) fn read_row(out: &mut [u32], bytes: &[u8], first: u32) -> bool {
     let first = first as usize;

@@ -11,6 +11,7 @@ mod atomic;
 mod builtins;
 mod exec;
 mod part;
+mod refused;
 mod workgroup;
 
 use super::error::SoftError;

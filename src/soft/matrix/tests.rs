@@ -283,3 +283,9 @@ fn every_element_has_one_place() {
     assert!(!supports([Scalar::F16, Scalar::F16, Scalar::I32, Scalar::I32]));
     assert!(!supports([Scalar::Bool; 4]));
 }
+
+/// The row and the column of a component; the row is beyond the last one where it is padding.
+const fn element(component: u32, lane: u32, size: u32, cols: u32) -> (u32, u32) {
+    let at = component * size + lane;
+    (at / cols, at % cols)
+}

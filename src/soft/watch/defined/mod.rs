@@ -20,7 +20,6 @@ use self::origins::{Cause, Origins, Use, User};
 use self::shades::{Shades, Trace};
 use self::transfer::{Operands, blamed, undefined_bits};
 use self::written::Written;
-use crate::device::Act;
 use crate::soft::matrix::Matrix;
 use crate::soft::observer::{Here, Moment, Observer, Reach, Transfer};
 use crate::soft::program::{Access, Atomic, Group, Inactive, Index, OUTSIDE, Program, Pure, Slot};
@@ -47,20 +46,6 @@ struct Seat {
 impl Definedness {
     pub(crate) fn new() -> Self {
         Self::default()
-    }
-
-    /// The first of some bytes of a buffer that nobody wrote.
-    pub(crate) fn first_unwritten(&self, buffer: usize, bytes: Range<u64>) -> Option<u64> {
-        let range = narrow(bytes.clone());
-        match self.buffers.get(buffer) {
-            Some(written) => written.first_missing(range).and_then(|at| u64::try_from(at).ok()),
-            None => (bytes.start < bytes.end).then_some(bytes.start),
-        }
-    }
-
-    /// The first instruction that wrote to a buffer: the one to look at where it wrote too little.
-    pub(crate) fn first_writer(&self, buffer: usize) -> Option<&Act> {
-        self.origins.writer(buffer)
     }
 
     fn buffer(&mut self, at: usize) -> &mut Written {

@@ -95,11 +95,6 @@ impl Origins {
         });
     }
 
-    /// The first instruction that wrote to a buffer.
-    pub(super) fn writer(&self, buffer: usize) -> Option<&Act> {
-        self.writers.get(&(Target::Buffer(buffer), None))
-    }
-
     pub(super) fn free(&mut self, buffer: usize) {
         self.writers.remove(&(Target::Buffer(buffer), None));
     }

@@ -2,7 +2,7 @@ use rspirv::spirv::Op;
 
 use super::super::stage::{Stage, access, core, reach, row};
 use super::*;
-use crate::device::Hazard;
+use crate::device::{Act, Hazard};
 use crate::soft::program::{GroupKind, Manner, OUTSIDE, Region, Scope, What};
 use crate::soft::registers::Active;
 use crate::soft::scalar::Scalar;
@@ -270,13 +270,8 @@ fn arrays_of_registers_are_followed_by_invocation() {
 #[test]
 fn the_host_and_other_subgroups_write_too() {
     let mut watched = Watched::new();
-    assert_eq!(watched.watch.first_unwritten(0, 0..64), Some(0));
     watched.watch.transfer(0, 0..64, Transfer::Write);
-    assert_eq!(watched.watch.first_unwritten(0, 0..128), Some(64));
-    assert_eq!(watched.watch.first_unwritten(0, 8..64), None);
     watched.store(9, BUFFER, 5, &row(64));
-    assert_eq!(watched.watch.first_unwritten(0, 0..1024), Some(128));
-    assert_eq!(watched.watch.first_writer(0).map(|act| act.line), Some(9));
     watched.load(1, BUFFER, 1, &row(0));
     watched.watch.branch(&mut watched.stage.at(2), 1);
     assert_eq!(watched.lines(), []);

@@ -53,14 +53,6 @@ impl Written {
         u8::try_from(!written & wanted).unwrap_or(u8::MAX)
     }
 
-    /// The first byte that nobody wrote.
-    pub(super) fn first_missing(&self, range: Range<usize>) -> Option<usize> {
-        if self.has(range.clone()) {
-            return None;
-        }
-        range.into_iter().find(|at| self.missing(*at, 1) != 0)
-    }
-
     /// Somebody writes. `len` is that of the memory: its bits are made at once, since a vector
     /// that grows by and by ends up with twice of what it needs.
     pub(super) fn write(&mut self, range: Range<usize>, len: usize) {
@@ -139,8 +131,6 @@ mod tests {
                 let end = (start + len).min(model.len());
                 let whole = model[start..end].iter().all(|byte| *byte);
                 assert_eq!(written.has(start..end), whole, "{start}..{end}");
-                let gap = (start..end).find(|at| !model[*at]);
-                assert_eq!(written.first_missing(start..end), gap);
                 if end - start <= 8 {
                     let bits = (start..end).map(|at| u8::from(!model[at]) << (at - start));
                     assert_eq!(written.missing(start, end - start), bits.sum::<u8>());

@@ -89,7 +89,7 @@ impl Who {
         let touched = self.bytes() & bytes;
         let spread = self.spread();
         (0..4).filter(move |byte| touched >> byte & 1 == 1).map(move |byte| {
-            let ahead = if spread == 0 { 0 } else { byte / spread };
+            let ahead = u32::checked_div(byte, spread).unwrap_or(0);
             (byte, (self.lane() + ahead) & LANE)
         })
     }

@@ -7,9 +7,6 @@ use super::order::{Meeting, Missing, Now, Order, Standing};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clash {
     pub(super) lane: u32,
-    /// The word, and the bytes of it that the later access touches.
-    pub(super) word: u32,
-    pub(super) bytes: u32,
     pub(super) earlier: Trace,
     pub(super) missing: Missing,
 }
@@ -56,9 +53,9 @@ impl<'a> Column<'a> {
     }
 
     #[inline]
-    pub(super) fn read(&mut self, cell: &mut Cell, lane: u32, word: u32, bytes: u32) {
+    pub(super) fn read(&mut self, cell: &mut Cell, lane: u32, bytes: u32) {
         if cell.writer.stamp >= self.floor {
-            self.after_write(cell, lane, word, bytes);
+            self.after_write(cell, lane, bytes);
         }
         let readers = cell.readers;
         // What many did is worth more than what one does to other bytes.
@@ -143,14 +140,14 @@ impl<'a> Column<'a> {
     }
 
     #[inline]
-    pub(super) fn write(&mut self, cell: &mut Cell, lane: u32, word: u32, bytes: u32) {
+    pub(super) fn write(&mut self, cell: &mut Cell, lane: u32, bytes: u32) {
         let mut mine = Trace { stamp: self.now.number, who: Who::new(lane, bytes, Plural::One) };
         if cell.writer.stamp >= self.floor {
-            self.after_write(cell, lane, word, bytes);
+            self.after_write(cell, lane, bytes);
             mine.who = self.join_writers(cell.writer, mine);
         }
         if cell.readers.stamp >= self.floor {
-            self.after_read(cell, lane, word, bytes);
+            self.after_read(cell, lane, bytes);
         }
         cell.writer = mine;
     }
@@ -175,7 +172,7 @@ impl<'a> Column<'a> {
     }
 
     #[inline]
-    fn after_write(&mut self, cell: &Cell, lane: u32, word: u32, bytes: u32) {
+    fn after_write(&mut self, cell: &Cell, lane: u32, bytes: u32) {
         let writer = cell.writer;
         let fine = match self.writer_standing(writer.stamp) {
             Standing::Ordered => writer.who.plural() != Plural::Several,
@@ -183,12 +180,12 @@ impl<'a> Column<'a> {
             Standing::Other => false,
         };
         if !fine && writer.who.bytes() & bytes != 0 {
-            self.judge(writer, (lane, word, bytes), Meeting::AfterWrite);
+            self.judge(writer, (lane, bytes), Meeting::AfterWrite);
         }
     }
 
     #[inline]
-    fn after_read(&mut self, cell: &mut Cell, lane: u32, word: u32, bytes: u32) {
+    fn after_read(&mut self, cell: &mut Cell, lane: u32, bytes: u32) {
         let readers = cell.readers;
         let fine = match self.reader_standing(readers.stamp) {
             Standing::Ordered => readers.who.plural() != Plural::Several,
@@ -196,7 +193,7 @@ impl<'a> Column<'a> {
             Standing::Other => false,
         };
         if !fine && readers.who.bytes() & bytes != 0 {
-            self.judge(readers, (lane, word, bytes), Meeting::AfterRead);
+            self.judge(readers, (lane, bytes), Meeting::AfterRead);
         }
         cell.readers = match readers.who.without(bytes) {
             Some(who) => Trace { stamp: readers.stamp, who },
@@ -223,11 +220,10 @@ impl<'a> Column<'a> {
     }
 
     #[cold]
-    fn judge(&mut self, earlier: Trace, at: (u32, u32, u32), meeting: Meeting) {
-        let (lane, word, bytes) = at;
+    fn judge(&mut self, earlier: Trace, (lane, bytes): (u32, u32), meeting: Meeting) {
         let earlier = Trace { who: earlier.who.other_than(lane, bytes), ..earlier };
         if let Some(missing) = self.order.missing(&self.now, lane, earlier, meeting) {
-            self.clashes.push(Clash { lane, word, bytes, earlier, missing });
+            self.clashes.push(Clash { lane, earlier, missing });
         }
     }
 }
@@ -260,7 +256,7 @@ impl Column<'_> {
             let inside = first % 4 + lanes.bytes <= 4;
             match step {
                 0 if inside && motion == Motion::Read => {
-                    let bytes = (1 << lanes.bytes) - 1 << (first % 4);
+                    let bytes = ((1 << lanes.bytes) - 1) << (first % 4);
                     self.together(shadow, (word, bytes), lane, len);
                 }
                 4 if whole => self.row(shadow, motion, word, (lane, len)),
@@ -289,11 +285,11 @@ impl Column<'_> {
         while from < end {
             let word = from / 4;
             let to = end.min(word * 4 + 4);
-            let mask = (1 << (to - from)) - 1 << (from % 4);
+            let mask = ((1 << (to - from)) - 1) << (from % 4);
             if let Some(cell) = shadow.cell(word as usize) {
                 match motion {
-                    Motion::Read => self.read(cell, lane, word, mask),
-                    Motion::Write => self.write(cell, lane, word, mask),
+                    Motion::Read => self.read(cell, lane, mask),
+                    Motion::Write => self.write(cell, lane, mask),
                 }
             }
             from = to;
@@ -305,10 +301,10 @@ impl Column<'_> {
         let Some(cell) = shadow.cell(word as usize) else { return };
         let last = lane + u32::try_from(len).unwrap_or(0) - 1;
         if cell.writer.stamp < self.floor {
-            self.read(cell, lane, word, bytes);
-            self.read(cell, last, word, bytes);
+            self.read(cell, lane, bytes);
+            self.read(cell, last, bytes);
         } else {
-            (lane..=last).for_each(|lane| self.read(cell, lane, word, bytes));
+            (lane..=last).for_each(|lane| self.read(cell, lane, bytes));
         }
     }
 
@@ -323,14 +319,10 @@ impl Column<'_> {
         if motion == Motion::Read && self.is_settled(row) {
             return;
         }
-        let cells = row.iter_mut().zip((lane..).zip(word..));
+        let cells = row.iter_mut().zip(lane..);
         match motion {
-            Motion::Read => {
-                cells.for_each(|(cell, (lane, word))| self.read(cell, lane, word, WHOLE))
-            }
-            Motion::Write => {
-                cells.for_each(|(cell, (lane, word))| self.write(cell, lane, word, WHOLE));
-            }
+            Motion::Read => cells.for_each(|(cell, lane)| self.read(cell, lane, WHOLE)),
+            Motion::Write => cells.for_each(|(cell, lane)| self.write(cell, lane, WHOLE)),
         }
     }
 }

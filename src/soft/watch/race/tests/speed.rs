@@ -104,7 +104,7 @@ fn tile(element: impl Fn(u32, u32) -> u32) -> Vec<u32> {
 
 fn report(what: &str, accesses: u32, start: Instant) {
     let time = start.elapsed();
-    println!("{what}: {time:?}, {:.2} ns each", time.as_secs_f64() * 1e9 / f64::from(accesses));
+    eprintln!("{what}: {time:?}, {:.2} ns each", time.as_secs_f64() * 1e9 / f64::from(accesses));
 }
 
 #[test]
