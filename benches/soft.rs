@@ -128,7 +128,9 @@ fn times(sessions: &mut [Session], workloads: &mut [Workload]) -> Result<Vec<f64
             let time = (processor_time() - begin).as_secs_f64() / measured.repetitions as f64;
             // The first round says how many repetitions the others take.
             if round == 0 {
-                counts[at] = (ROUND.as_secs_f64() / time.max(1e-6)).ceil() as u64;
+                let time = Duration::from_secs_f64(time.max(1e-6));
+                counts[at] =
+                    u64::try_from(ROUND.as_nanos().div_ceil(time.as_nanos().max(1))).unwrap_or(1);
             } else {
                 best[at] = best[at].min(1e3 * time);
             }

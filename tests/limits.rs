@@ -331,7 +331,7 @@ fn several_limits_are_one_finding_with_places() {
     assert_eq!(both, Outcome::Pass { worst: 0.0 });
     match sample.against("minimum", "shared_bytes = 65536") {
         Outcome::Unsupported { reason } => {
-            assert!(reason.contains("not meant for minimum: it needs 65536 bytes"), "{reason}")
+            assert!(reason.contains("not meant for minimum: it needs 65536 bytes"), "{reason}");
         }
         other => panic!("{other}"),
     }

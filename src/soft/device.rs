@@ -52,11 +52,19 @@ pub struct SoftOptions {
     pub watch: Watching,
     /// What it counts.
     pub counting: Counting,
+    /// Instructions that a workgroup may execute, each for all invocations that run together: a
+    /// kernel that takes more of them is taken to be endless.
+    pub fuel: u64,
 }
 
 impl Default for SoftOptions {
     fn default() -> Self {
-        Self { subgroup_size: 32, watch: Watching::Everything, counting: Counting::Whole }
+        Self {
+            subgroup_size: 32,
+            watch: Watching::Everything,
+            counting: Counting::Whole,
+            fuel: FUEL,
+        }
     }
 }
 
@@ -68,14 +76,14 @@ impl SoftOptions {
     }
 }
 
-/// Instructions that a workgroup may execute, each for all invocations that run together: a kernel
-/// that takes more of them, which is seconds, is taken to be endless.
+/// What no kernel that ends was seen to need: seconds.
 const FUEL: u64 = 1 << 25;
 
 /// The SPIR-V interpreter as a device. A recording is executed when it is submitted.
 pub struct Soft {
     info: DeviceInfo,
     watch: Watching,
+    fuel: u64,
     memory: Memory,
     /// Bytes that buffers may still take.
     left_bytes: u64,
@@ -137,6 +145,7 @@ impl Soft {
         Ok(Self {
             info: options.info(),
             watch: options.watch,
+            fuel: options.fuel,
             memory: Memory::default(),
             left_bytes: limits::memory_bytes(),
             kernels: Vec::new(),
@@ -194,7 +203,7 @@ impl Soft {
                         subgroup_size: self.kernel(*kernel).subgroup_size,
                         dispatch: dispatches,
                         era: self.era,
-                        fuel: FUEL,
+                        fuel: self.fuel,
                     };
                     self.dispatch(*kernel, &request)?;
                     dispatches += 1;
