@@ -15,7 +15,7 @@ const BUFFER_BYTES: u64 = 256;
 
 /// How far a module got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reached {
+pub(crate) enum Reached {
     /// The loader refused it.
     Refused,
     /// It was loaded, and the dispatch was an error.
@@ -25,7 +25,7 @@ pub enum Reached {
 }
 
 /// A kernel with the interface that the words speak of, if they can be read at all.
-pub fn kernel(words: &[u32]) -> Kernel {
+pub(crate) fn kernel(words: &[u32]) -> Kernel {
     let interface = reflect(words).ok();
     let mut bindings: Vec<(u32, u32)> = interface
         .iter()
@@ -49,7 +49,7 @@ pub fn kernel(words: &[u32]) -> Kernel {
 }
 
 /// Loads the words and dispatches them. Everything but a panic is an answer.
-pub fn attempt(words: &[u32], groups: [u32; 3], schedule: u64, watch: Watching) -> Reached {
+pub(crate) fn attempt(words: &[u32], groups: [u32; 3], schedule: u64, watch: Watching) -> Reached {
     let _ = touched(words);
     let kernel = kernel(words);
     let options = SoftOptions { subgroup_size: 8, watch, fuel: FUEL, ..SoftOptions::default() };

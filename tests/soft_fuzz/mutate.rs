@@ -27,7 +27,7 @@ fn starts(words: &[u32]) -> Vec<(usize, usize)> {
 }
 
 /// Wounds a module one to six times.
-pub fn mutate(seed: &[u32], other: &[u32], random: &mut ChaCha8Rng) -> Vec<u32> {
+pub(crate) fn mutate(seed: &[u32], other: &[u32], random: &mut ChaCha8Rng) -> Vec<u32> {
     let mut words = seed.to_vec();
     for _ in 0..random.random_range(1..=6) {
         wound(&mut words, other, random);
