@@ -42,7 +42,8 @@ impl Lower<'_> {
             }
         }
         self.local_size(entry)?;
-        let invocations: u64 = self.program.local_size.iter().map(|n| u64::from(*n)).product();
+        let sizes = self.program.local_size.map(u64::from);
+        let invocations = sizes.into_iter().fold(1, u64::saturating_mul);
         if invocations == 0 || invocations > LIMIT_INVOCATIONS {
             return Err(SoftError::TooLarge {
                 kernel: kernel.name.clone(),

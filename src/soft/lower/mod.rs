@@ -2,6 +2,7 @@
 //! scalarise; order the blocks.
 
 mod access;
+mod arity;
 mod borrow;
 mod compose;
 mod constants;
@@ -17,6 +18,7 @@ mod refuse;
 mod source_text;
 mod sync;
 mod types;
+mod verify;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -98,6 +100,10 @@ pub(crate) fn lower(
         problems.dedup();
         return Err(SoftError::Unsupported { kernel: kernel.name.clone(), what: problems });
     }
+    if let Some(what) = verify::too_large(&program, subgroup_size) {
+        return Err(SoftError::TooLarge { kernel: kernel.name.clone(), what });
+    }
+    verify::verify(&program)?;
     Ok(program)
 }
 

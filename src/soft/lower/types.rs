@@ -52,6 +52,9 @@ pub(super) enum Layout {
     Natural,
 }
 
+/// A member's place is found by the members before it, so that many take long.
+const LIMIT_MEMBERS: usize = 1 << 12;
+
 /// Types that nest deeper are no shader's, and would overflow the stack.
 const LIMIT_DEPTH: u32 = 64;
 
@@ -239,10 +242,10 @@ impl Types {
             Type::Vector { of, len } | Type::Matrix { of, len } | Type::Array { of, len, .. }
                 if index < *len =>
             {
-                Ok((self.words(*of)? * index, *of))
+                Ok((self.words(*of)?.checked_mul(index).ok_or_else(beyond)?, *of))
             }
             Type::Cooperative { of, components, .. } if index < *components => {
-                Ok((self.words(*of)? * index, *of))
+                Ok((self.words(*of)?.checked_mul(index).ok_or_else(beyond)?, *of))
             }
             Type::Struct { members } => {
                 let at = index as usize;
@@ -361,6 +364,9 @@ fn members(
     instruction: &Instruction,
     own: u32,
 ) -> Result<Vec<Member>, SpirvError> {
+    if instruction.operands.len() > LIMIT_MEMBERS {
+        return Err(SpirvError::unsupported("a struct of more than 4,096 members"));
+    }
     let mut found = Vec::new();
     for index in 0..instruction.operands.len() {
         let of = id(instruction, index)?;
