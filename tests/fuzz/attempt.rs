@@ -60,11 +60,8 @@ pub fn attempt(words: &[u32], groups: [u32; 3], schedule: u64, watch: Watching) 
     for (set, binding) in &kernel.bindings {
         let Ok(buffer) = soft.allocate("buffer", BUFFER_BYTES) else { return Reached::Stopped };
         commands.push(fill(buffer));
-        let extent = Extent {
-            offset_bytes: 0,
-            range_bytes: BUFFER_BYTES,
-            logical_bytes: BUFFER_BYTES,
-        };
+        let extent =
+            Extent { offset_bytes: 0, range_bytes: BUFFER_BYTES, logical_bytes: BUFFER_BYTES };
         bindings.push(Binding { set: *set, binding: *binding, buffer, extent });
     }
     let push = [3, 0, 0, 0].repeat(kernel.push_bytes as usize / 4);

@@ -118,8 +118,8 @@ fn a_wounded_module_is_an_error_or_a_result() {
     let mut seeds = own_kernels();
     seeds.extend(foreign());
     let mut random = ChaCha8Rng::seed_from_u64(number("VKLAB_FUZZ_SEED").unwrap_or(1));
-    let until = number("VKLAB_FUZZ_SECONDS")
-        .map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let until =
+        number("VKLAB_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let mut reached: BTreeMap<Reached, u64> = BTreeMap::new();
     let mut wrong = Vec::new();
     let mut rounds = 0;

@@ -51,8 +51,11 @@ fn wound(words: &mut Vec<u32>, other: &[u32], random: &mut ChaCha8Rng) {
     match random.random_range(0..24) {
         // What the same operation has in its place elsewhere.
         14.. if len > 1 => {
-            let same: Vec<usize> =
-                list.iter().filter(|(other, _)| words[*other] == words[at]).map(|(at, _)| *at).collect();
+            let same: Vec<usize> = list
+                .iter()
+                .filter(|(other, _)| words[*other] == words[at])
+                .map(|(at, _)| *at)
+                .collect();
             let place = random.random_range(1..len);
             words[at + place] = words[same[random.random_range(0..same.len())] + place];
         }
