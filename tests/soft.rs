@@ -365,3 +365,93 @@ fn ordinary_checks_tell_what_was_seen_before_what_came_of_it() {
         assert_eq!(finding["line"].as_u64(), marked(&wrong, "// HERE"), "{finding}");
     }
 }
+
+#[test]
+fn a_subgroup_may_wait_for_another_one_of_its_workgroup() {
+    let waits = body(
+        "shared uint flag;
+void main() {
+    uint t = gl_LocalInvocationIndex;
+    if (t == 0) atomicExchange(flag, 0u);
+    barrier();
+    if (gl_SubgroupID > 0) {
+        while (atomicAdd(flag, 0u) == 0u) { }
+    } else {
+        atomicExchange(flag, 1u);
+    }
+    y[t] = x[t];
+}
+",
+    );
+    is_clean(&Look { text: &waits, options: &ONE_GROUP });
+}
+
+/// Each takes more than one slice, so that many are under way at once, each in a seat of its own.
+#[test]
+fn many_long_workgroups_are_kept_apart() {
+    let long = body(
+        "shared float part[64];
+void main() {
+    uint t = gl_LocalInvocationIndex;
+    uint i = gl_GlobalInvocationID.x;
+    float sum = 0.0;
+    for (uint k = 0; k < 6000u; k++) sum += x[(i + k) % 4096u];
+    part[t] = sum;
+    barrier();
+    y[i] = part[63 - t];
+}
+",
+    );
+    let options = [
+        "--groups=70",
+        "--buffer=0=f32:4480",
+        "--buffer=1=f32:4480:undefined:out",
+        "--subgroup-size=32",
+        "--target",
+        "vulkan1.2",
+    ];
+    is_clean(&Look { text: &long, options: &options });
+}
+
+#[test]
+fn a_word_put_together_from_fields_is_defined_when_all_of_it_is() {
+    let fields = |count: u32| {
+        let put: String = (0..count)
+            .map(|at| format!("    w = bitfieldInsert(w, uint(x[i]), {}, 8);\n", 8 * at))
+            .collect();
+        let mark = if count < 4 { " // THERE" } else { "" };
+        body(&format!(
+            "void main() {{
+    uint i = gl_GlobalInvocationID.x;
+    uint w;
+{put}    y[i] = float(w);{mark}
+}}
+"
+        ))
+    };
+    is_clean(&Look { text: &fields(4), options: &ONE_GROUP });
+    let found = findings(&Look { text: &fields(3), options: &ONE_GROUP });
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["kind"], "uninit-read", "{found:?}");
+}
+
+#[test]
+fn a_value_carried_out_of_a_loop_stays_what_it_was() {
+    // Each invocation leaves at a turn of its own, some from the last block of the loop.
+    let leaves = body(
+        "void main() {
+    uint t = gl_LocalInvocationIndex;
+    uint turns = 0u;
+    float last;
+    do {
+        last = float(turns * 3u + t);
+        turns++;
+        if (turns > 40u) break;
+    } while (turns < t);
+    y[t] = last - float((turns - 1u) * 3u + t) + x[t];
+    if (y[t] != x[t]) y[1000000] = 0.0;
+}
+",
+    );
+    is_clean(&Look { text: &leaves, options: &ONE_GROUP });
+}

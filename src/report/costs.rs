@@ -49,8 +49,7 @@ mod tests {
         };
         let costs =
             [cost("", 0, 100, ""), cost("a.comp", 7, 600, "x++;"), cost("b.glsl", 12, 300, "y++;")];
-        let want = "\
- share  lane-instructions  line
+        let want = " share  lane-instructions  line
 a.comp
  60.0%                600     7  x++;
 b.glsl

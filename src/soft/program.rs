@@ -104,8 +104,6 @@ pub(crate) struct Block {
     /// continue block: what orders the blocks.
     pub(crate) merge: Option<BlockId>,
     pub(crate) next: Option<BlockId>,
-    /// Starts a loop.
-    pub(crate) is_loop: bool,
 }
 
 /// How a block ends. Values for phis are copied by blocks of their own on the edges.

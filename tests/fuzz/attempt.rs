@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vklab::device::{Binding, BufferId, Command, Device, Extent, Kernel, Recording};
+use vklab::device::{Binding, BufferId, Command, Device, Extent, Kernel, KernelId, Recording};
 use vklab::soft::{Soft, SoftOptions, Watching};
 use vklab::spirv::{reflect, touched};
 
@@ -48,13 +48,28 @@ pub(crate) fn kernel(words: &[u32]) -> Kernel {
     }
 }
 
-/// Loads the words and dispatches them. Everything but a panic is an answer.
-pub(crate) fn attempt(words: &[u32], groups: [u32; 3], schedule: u64, watch: Watching) -> Reached {
+/// A kernel on a device.
+pub struct Loaded {
+    soft: Soft,
+    id: KernelId,
+    kernel: Kernel,
+}
+
+/// Reflects on the words and loads them, if they can be.
+pub(crate) fn load(words: &[u32], watch: Watching) -> Option<Loaded> {
     let _ = touched(words);
     let kernel = kernel(words);
     let options = SoftOptions { subgroup_size: 8, watch, fuel: FUEL, ..SoftOptions::default() };
-    let Ok(mut soft) = Soft::open(&options) else { return Reached::Refused };
-    let Ok(id) = soft.load(&kernel) else { return Reached::Refused };
+    let mut soft = Soft::open(&options).ok()?;
+    let id = soft.load(&kernel).ok()?;
+    Some(Loaded { soft, id, kernel })
+}
+
+/// Loads the words and dispatches them. Everything but a panic is an answer.
+pub(crate) fn attempt(words: &[u32], groups: [u32; 3], schedule: u64, watch: Watching) -> Reached {
+    let Some(Loaded { mut soft, id, kernel }) = load(words, watch) else {
+        return Reached::Refused;
+    };
     let mut commands = Vec::new();
     let mut bindings = Vec::new();
     for (set, binding) in &kernel.bindings {

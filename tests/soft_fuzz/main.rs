@@ -3,7 +3,7 @@
 //!
 //! The seeds are the lab's own kernels, and every `.spv` of at most 64 KiB below the folder that
 //! `VKLAB_SPIRV_DIR` names. `VKLAB_FUZZ_SECONDS` makes the search longer than CI's, and
-//! `VKLAB_FUZZ_SEED` another one. What fails is left in the folder for tests' files as
+//! `VKLAB_FUZZ_SEED` another one; docs/fuzzing.md has all of them. What fails is left in the folder for tests' files as
 //! `wounded-*.spv`.
 
 #[path = "../fuzz/attempt.rs"]
@@ -80,10 +80,13 @@ fn words(path: &Path) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
 fn keep(name: &str, words: &[u32]) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.spv"));
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    fs::write(&path, bytes).expect("written");
+    fs::write(&path, bytes(words)).expect("written");
     path
 }
 
@@ -116,6 +119,17 @@ fn a_wounded_module_is_an_error_or_a_result() {
         return;
     }
     let mut seeds = own_kernels();
+    for (name, sound) in &seeds {
+        let reached = attempt(sound, [1; 3], 0, Watching::Everything);
+        assert_ne!(reached, Reached::Refused, "{name}, unharmed");
+    }
+    if let Some(folder) = env::var_os("VKLAB_FUZZ_CORPUS") {
+        fs::create_dir_all(&folder).expect("a folder");
+        for (number, (_, words)) in seeds.iter().enumerate() {
+            let path = Path::new(&folder).join(format!("{number}.spv"));
+            fs::write(path, bytes(words)).expect("written");
+        }
+    }
     seeds.extend(foreign());
     let mut random = ChaCha8Rng::seed_from_u64(number("VKLAB_FUZZ_SEED").unwrap_or(1));
     let until =

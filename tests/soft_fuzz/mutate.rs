@@ -26,10 +26,11 @@ fn starts(words: &[u32]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Wounds a module one to six times.
+/// Wounds a module once or twice, and now and then more often.
 pub(crate) fn mutate(seed: &[u32], other: &[u32], random: &mut ChaCha8Rng) -> Vec<u32> {
     let mut words = seed.to_vec();
-    for _ in 0..random.random_range(1..=6) {
+    let most = if random.random_range(0..8) == 0 { 6 } else { 2 };
+    for _ in 0..random.random_range(1..=most) {
         wound(&mut words, other, random);
     }
     words
@@ -41,8 +42,23 @@ fn wound(words: &mut Vec<u32>, other: &[u32], random: &mut ChaCha8Rng) {
         return;
     }
     let pick = |random: &mut ChaCha8Rng| list[random.random_range(0..list.len())];
-    let (at, len) = pick(random);
-    match random.random_range(0..14) {
+    // Names and lines are no fun.
+    let is_dull = |at: usize| [5, 6, 8, 3, 7, 317].contains(&(words[at] & 0xffff));
+    let (mut at, mut len) = pick(random);
+    while is_dull(at) && random.random_range(0..16) > 0 {
+        (at, len) = pick(random);
+    }
+    match random.random_range(0..24) {
+        // What the same operation has in its place elsewhere.
+        14.. if len > 1 => {
+            let same: Vec<usize> = list
+                .iter()
+                .filter(|(other, _)| words[*other] == words[at])
+                .map(|(at, _)| *at)
+                .collect();
+            let place = random.random_range(1..len);
+            words[at + place] = words[same[random.random_range(0..same.len())] + place];
+        }
         // An operand becomes another id, mostly a near one.
         0..4 if len > 1 => {
             let place = at + random.random_range(1..len);

@@ -298,7 +298,8 @@ impl Lower<'_> {
         }
         let mut index = self.slot_of(index)?;
         if scalar.bytes() < 4 {
-            index = self.pure(What::Core(Op::UConvert), scalar, Scalar::I32, &[index])?;
+            // Indices are signed; a negative one is beyond every limit.
+            index = self.pure(What::Core(Op::SConvert), scalar, Scalar::I32, &[index])?;
         }
         let wide = scalar.words() == 2;
         let dst = self.slots(1)?;

@@ -60,7 +60,7 @@ fn roots(instructions: &[Instruction]) -> HashMap<u32, u32> {
 }
 
 const fn is_chain(op: Op) -> bool {
-    matches!(op, Op::AccessChain | Op::InBoundsAccessChain)
+    matches!(op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject)
 }
 
 fn ids(instruction: &Instruction) -> impl Iterator<Item = u32> + use<'_> {

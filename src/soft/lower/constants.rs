@@ -59,9 +59,14 @@ impl Constants {
                 let scalar = types.scalar(ty)?;
                 let mut words = literal(instruction, scalar)?;
                 if let Some(bits) = given() {
+                    if scalar == Scalar::F64 {
+                        return Ok(Some("32 bits for a 64-bit float".to_owned()));
+                    }
                     words[0] = narrowed(bits, scalar);
                     // A value has 32 bits; a wider constant gets its sign or zeros from them.
-                    words.iter_mut().skip(1).for_each(|word| *word = 0);
+                    let is_signed = number(module.definition(ty)?, 1).is_ok_and(|sign| sign == 1);
+                    let high = if is_signed && bits >> 31 == 1 { u32::MAX } else { 0 };
+                    words.iter_mut().skip(1).for_each(|word| *word = high);
                 }
                 words
             }
@@ -145,7 +150,13 @@ impl Constants {
                 let size = flat.first().map_or(1, |scalar| scalar.words() as usize);
                 let mut words = Vec::new();
                 for index in 3..instruction.operands.len() {
-                    let from = number(instruction, index)? as usize * size;
+                    let from = number(instruction, index)?;
+                    if from == u32::MAX {
+                        // Nobody asks for this component.
+                        words.resize(words.len() + size, 0);
+                        continue;
+                    }
+                    let from = from as usize * size;
                     let all = first.iter().chain(second).copied();
                     words.extend(all.skip(from).take(size));
                 }

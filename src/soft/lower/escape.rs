@@ -34,7 +34,8 @@ pub(super) fn escaping(instructions: &[Instruction], blocks: &Blocks) -> HashSet
                 for pair in instruction.operands.chunks(2) {
                     if let [Operand::IdRef(id), Operand::IdRef(from)] = pair
                         && let Some(from) = blocks.by_label.get(from)
-                        && leaves(*id, *from)
+                        // The copy on the edge that leaves a loop has its turn after the loop's.
+                        && (leaves(*id, *from) || leaves(*id, at))
                     {
                         found.insert(*id);
                     }

@@ -159,14 +159,12 @@ impl Lower<'_> {
         let outer = std::mem::replace(&mut self.escaping, escaping);
         let borrowed = Rc::new(borrow::borrowed(instructions, &source));
         let lender = std::mem::replace(&mut self.borrowed, borrowed);
-        let loops_before = self.loop_depth;
 
         let (blocks, tails) = (HashMap::new(), HashMap::new());
         let mut frame = Frame { blocks, tails, phis: Vec::new(), exit, returned };
         for block in &source.list {
             let id = self.block()?;
             frame.blocks.insert(block.label, id);
-            self.program.blocks[id as usize].is_loop = block.next.is_some();
         }
         // A phi may name what is defined further down.
         for block in &source.list {
@@ -180,7 +178,6 @@ impl Lower<'_> {
             self.source_block(instructions, block, &mut frame, depth)?;
         }
         self.edges(&source, &frame)?;
-        self.loop_depth = loops_before;
         self.escaping = outer;
         self.borrowed = lender;
         let first = frame.blocks.get(&source.list[0].label).copied();

@@ -42,7 +42,8 @@ impl Lower<'_> {
             }
         }
         self.local_size(entry)?;
-        let invocations: u64 = self.program.local_size.iter().map(|n| u64::from(*n)).product();
+        let sizes = self.program.local_size.map(u64::from);
+        let invocations = sizes.into_iter().fold(1, u64::saturating_mul);
         if invocations == 0 || invocations > LIMIT_INVOCATIONS {
             return Err(SoftError::TooLarge {
                 kernel: kernel.name.clone(),
@@ -59,6 +60,7 @@ impl Lower<'_> {
         self.sources_of();
         (self.current, self.at) = (first, self.place(crate::soft::program::Place::default()));
         self.end(End::Jump(main));
+        self.program.has.waiting = super::order::may_wait(&self.program);
         Ok(())
     }
 
@@ -80,7 +82,10 @@ impl Lower<'_> {
     fn global(&mut self, instruction: &Instruction, kernel: &Kernel) -> Result<(), SpirvError> {
         let op = instruction.class.opcode;
         if op == Op::TypeForwardPointer {
-            return Ok(()); // The pointer itself comes later.
+            if let Some(Operand::StorageClass(class)) = instruction.operands.get(1) {
+                self.types.forward(id(instruction, 0)?, *class);
+            }
+            return Ok(());
         }
         if is_type(op) {
             let constants = &self.constants;
@@ -157,7 +162,8 @@ impl Lower<'_> {
                 self.values.insert(own, Value::Pointer(Rc::new(pointer)));
             }
             StorageClass::PushConstant => {
-                let (size, _) = self.types.size(to, Layout::Explicit)?;
+                // What lies behind the last member is nobody's to push.
+                let (size, _) = self.types.end(to, Layout::Explicit)?;
                 self.program.push_bytes = u32::try_from(size).unwrap_or(u32::MAX);
                 let pointer = Pointer::memory(to, Region::Push, 0, Layout::Explicit);
                 self.values.insert(own, Value::Pointer(Rc::new(pointer)));

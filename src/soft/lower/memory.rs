@@ -17,6 +17,8 @@ use super::{Lower, Value, own};
 impl Lower<'_> {
     /// Where the components of what a pointer points to lie, from its base.
     fn leaves(&self, pointer: &Pointer) -> Result<Vec<(Scalar, u32)>, SpirvError> {
+        // What is too large to be a value ends here, before memory does.
+        self.types.flat(pointer.to)?;
         let mut found = Vec::new();
         self.leaves_of(
             pointer.to,
@@ -66,8 +68,6 @@ impl Lower<'_> {
                 }
             }
             Type::Array { of, len, .. } => {
-                // A large array in a buffer has no value; this ends before memory does.
-                self.types.flat(ty)?;
                 let stride = self.types.stride(ty, layout)?;
                 for index in 0..*len {
                     self.leaves_of(*of, layout, (matrix, None), step(index, stride)?, found)?;

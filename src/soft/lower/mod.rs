@@ -2,6 +2,7 @@
 //! scalarise; order the blocks.
 
 mod access;
+mod arity;
 mod borrow;
 mod compose;
 mod constants;
@@ -18,6 +19,7 @@ mod refuse;
 mod source_text;
 mod sync;
 mod types;
+mod verify;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -71,7 +73,6 @@ pub(crate) fn lower(kernel: &Kernel, subgroup_size: u32) -> Result<Program, Soft
         at: 0,
         current: 0,
         instruction_count: 0,
-        loop_depth: 0,
         subgroup_size,
         problems: Vec::new(),
     };
@@ -82,6 +83,10 @@ pub(crate) fn lower(kernel: &Kernel, subgroup_size: u32) -> Result<Program, Soft
         problems.dedup();
         return Err(SoftError::Unsupported { kernel: kernel.name.clone(), what: problems });
     }
+    if let Some(what) = verify::too_large(&program, subgroup_size) {
+        return Err(SoftError::TooLarge { kernel: kernel.name.clone(), what });
+    }
+    verify::verify(&program)?;
     Ok(program)
 }
 
@@ -114,8 +119,6 @@ struct Lower<'m> {
     at: PlaceId,
     current: BlockId,
     instruction_count: usize,
-    /// Loops around the call at hand.
-    loop_depth: u32,
     subgroup_size: u32,
     problems: Vec<String>,
 }
@@ -136,7 +139,6 @@ impl Lower<'_> {
             end_place: self.at,
             merge: None,
             next: None,
-            is_loop: false,
         });
         Ok(id)
     }

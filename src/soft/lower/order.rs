@@ -4,7 +4,7 @@
 //! block behind the whole construct, this alone brings invocations together where SPIR-V says that
 //! they come together, and needs no stack of masks.
 
-use crate::soft::program::{BlockId, End, Program};
+use crate::soft::program::{BlockId, Code, End, Program};
 
 /// The rank of every block. `schedule` chooses which arm of a branch comes first; 0 takes the
 /// first one.
@@ -58,6 +58,27 @@ fn targets(program: &Program, block: BlockId, schedule: u64) -> Vec<BlockId> {
     targets.extend(block_data.next);
     targets.extend(block_data.merge);
     targets
+}
+
+/// Whether an invocation may wait for another: it looks again and again at what others write. Such
+/// a loop ends on a real device, where subgroups run for themselves.
+pub(super) fn may_wait(program: &Program) -> bool {
+    let looks = |code: &Code| match code {
+        Code::Atomic(_) => true,
+        Code::Load(access) => access.manner.coherent || access.manner.volatile,
+        _ => false,
+    };
+    let ranks = order(program, 0);
+    // In this order only the way back of a loop goes up.
+    let mut back: Vec<(u32, u32)> = Vec::new();
+    for (block, rank) in (0..).zip(&ranks).filter(|(_, rank)| **rank != u32::MAX) {
+        let targets = targets(program, block, 0).into_iter().map(|to| ranks[to as usize]);
+        back.extend(targets.filter(|to| to <= rank).map(|to| (to, *rank)));
+    }
+    program.blocks.iter().zip(&ranks).any(|(block, rank)| {
+        let inside = back.iter().any(|(first, last)| (first..=last).contains(&rank));
+        inside && block.instrs.iter().any(|instr| looks(&instr.code))
+    })
 }
 
 /// A word whose bits depend on all bits of another (the finaliser of splitmix64).

@@ -81,7 +81,10 @@ impl Lower<'_> {
         let slot = |lower: &mut Self, at: Option<usize>| -> Result<Option<Slot>, SpirvError> {
             at.map(|at| lower.slot_of(id(instruction, at)?)).transpose()
         };
-        let value = slot(self, value_at)?.unwrap_or(0);
+        let value = match slot(self, value_at)? {
+            Some(value) => value,
+            None => self.constant(0, Some(0))?,
+        };
         let compare = slot(self, compare_at)?;
         let Place::Memory { region, base, offset } = pointer.place else {
             return Err(SpirvError::malformed(
@@ -99,7 +102,6 @@ impl Lower<'_> {
             _ => None,
         };
         self.program.has.device_sync |= scope == Scope::Device && semantics & 0xe != 0;
-        self.program.has.waiting |= self.loop_depth > 0;
         self.emit(Code::Atomic(Atomic { op, access, dst, compare, scope, semantics }))?;
         match (instruction.result_id, dst) {
             (Some(own), Some(dst)) => self.bind(own, vec![dst].into()),

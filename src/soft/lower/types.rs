@@ -53,6 +53,9 @@ pub(super) enum Layout {
     Natural,
 }
 
+/// A member's place is found by the members before it, so that many take long.
+const LIMIT_MEMBERS: usize = 1 << 12;
+
 /// Types that nest deeper are no shader's, and would overflow the stack.
 const LIMIT_DEPTH: u32 = 64;
 
@@ -238,10 +241,10 @@ impl Types {
             Type::Vector { of, len } | Type::Matrix { of, len } | Type::Array { of, len, .. }
                 if index < *len =>
             {
-                Ok((self.words(*of)? * index, *of))
+                Ok((self.words(*of)?.checked_mul(index).ok_or_else(beyond)?, *of))
             }
             Type::Cooperative { of, components, .. } if index < *components => {
-                Ok((self.words(*of)? * index, *of))
+                Ok((self.words(*of)?.checked_mul(index).ok_or_else(beyond)?, *of))
             }
             Type::Struct { members } => {
                 let at = index as usize;
@@ -287,30 +290,43 @@ impl Types {
                 (stride.saturating_mul(u64::from(*len)), align)
             }
             Type::Runtime { of, .. } => (0, self.size(*of, layout)?.1),
-            Type::Struct { members } => {
-                let (mut end, mut widest) = (0, 1);
-                for (at, member) in members.iter().enumerate() {
-                    let (mut size, align) = self.size(member.of, layout)?;
-                    if let (Type::Matrix { of, len }, Some(matrix)) =
-                        (self.get(member.of)?, member.matrix)
-                    {
-                        let rows = match self.get(*of)? {
-                            Type::Vector { len, .. } => *len,
-                            _ => 1,
-                        };
-                        let count = if matrix.row_major { rows } else { *len };
-                        size = u64::from(matrix.stride) * u64::from(count);
-                    }
-                    let start = self.member_offset(id, at, layout)?;
-                    end = end.max(u64::from(start).saturating_add(size));
-                    widest = widest.max(align);
-                }
+            Type::Struct { .. } => {
+                let (end, widest) = self.end(id, layout)?;
                 (end.checked_next_multiple_of(widest).unwrap_or(u64::MAX), widest)
             }
             Type::Void | Type::Function { .. } | Type::Cooperative { .. } => {
                 return Err(malformed(format!("type {id} lies in no memory")));
             }
         })
+    }
+
+    /// Where the last member of a struct ends, and the widest alignment of them.
+    pub(super) fn end(&self, id: u32, layout: Layout) -> Result<(u64, u64), SpirvError> {
+        let Type::Struct { members } = self.get(id)? else { return self.size(id, layout) };
+        let (mut end, mut widest) = (0, 1);
+        for (at, member) in members.iter().enumerate() {
+            let (mut size, align) = self.size(member.of, layout)?;
+            if let (Type::Matrix { of, len }, Some(matrix)) = (self.get(member.of)?, member.matrix)
+            {
+                let rows = match self.get(*of)? {
+                    Type::Vector { len, .. } => *len,
+                    _ => 1,
+                };
+                let count = if matrix.row_major { rows } else { *len };
+                size = u64::from(matrix.stride) * u64::from(count);
+            }
+            let start = self.member_offset(id, at, layout)?;
+            end = end.max(u64::from(start).saturating_add(size));
+            widest = widest.max(align);
+        }
+        Ok((end, widest))
+    }
+
+    /// A pointer that is declared before what it points to.
+    pub(super) fn forward(&mut self, id: u32, class: StorageClass) {
+        self.known.insert(id, Type::Pointer { class, to: 0 });
+        self.depths.insert(id, 1);
+        self.flats.insert(id, Rc::new([Scalar::I64]));
     }
 
     /// Distance between the elements of an array or the columns of a matrix.
@@ -360,6 +376,9 @@ fn members(
     instruction: &Instruction,
     own: u32,
 ) -> Result<Vec<Member>, SpirvError> {
+    if instruction.operands.len() > LIMIT_MEMBERS {
+        return Err(SpirvError::unsupported("a struct of more than 4,096 members"));
+    }
     let mut found = Vec::new();
     for index in 0..instruction.operands.len() {
         let of = id(instruction, index)?;

@@ -250,7 +250,10 @@ impl Workgroup {
             same.iter().for_each(|lane| bits[lane / 64] |= 1 << (lane % 64));
             let some = Active::new(active.lanes(), &bits, self.here.width);
             let index = own.checked_sub(1).map_or(usize::MAX, |index| index as usize);
-            let len = u32::try_from(bytes_of(world, index).len()).unwrap_or(u32::MAX);
+            let bytes = bytes_of(world, index);
+            // An address of no buffer is refused, and no observer needs to know where it is not.
+            let index = if bytes.is_empty() { 0 } else { index };
+            let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
             let bounds = Bounds { target: Target::Buffer(index), variable: None, start: 0, len };
             each(self, world, &some, access, bounds);
             left = others;

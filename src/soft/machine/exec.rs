@@ -17,7 +17,7 @@ use super::part::{Fuel, Part, State, Suspect};
 use super::workgroup::Workgroup;
 
 /// States that are looked at before a part is given the benefit of the doubt.
-const LIMIT_VISITS: u32 = 1 << 14;
+const LIMIT_VISITS: u32 = 1 << 8;
 
 /// How a block was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +64,7 @@ impl Workgroup {
                         if follows.is_some() {
                             self.arrive_all(world, part, block);
                         }
-                        // Nothing changed since the slice before: it may go round in a circle.
-                        if part.quiet_since == Some(world.changes) {
-                            part.suspect = Some(Suspect::default());
-                        }
-                        part.quiet_since = Some(world.changes);
+                        part.pause(world.changes);
                         return Ok(());
                     }
                     if follows.is_none() {
@@ -117,18 +113,18 @@ impl Workgroup {
     /// was what it is.
     fn comes_back(&self, world: &World<'_>, part: &mut Part, rank: u32) -> bool {
         let Some(mut suspect) = part.suspect else { return false };
-        let is_same_time = suspect.changes == world.changes && suspect.visits > 0;
-        if is_same_time && suspect.rank != rank {
+        let is_first = suspect.visits == 0;
+        if !is_first && suspect.changes == world.changes && suspect.rank != rank {
             return false;
         }
-        let state = self.registers.digest(part.active.lanes()) ^ part.digest();
-        let is_back = is_same_time && suspect.state == state;
-        if suspect.visits > LIMIT_VISITS {
+        if suspect.visits > LIMIT_VISITS || (!is_first && suspect.changes != world.changes) {
             part.suspect = None;
             return false;
         }
+        let state = self.registers.digest(part.active.lanes()) ^ part.digest();
+        let is_back = !is_first && suspect.state == state;
         suspect.visits += 1;
-        if !is_same_time || suspect.visits.is_power_of_two() {
+        if suspect.visits.is_power_of_two() {
             suspect = Suspect { rank, state, changes: world.changes, ..suspect };
         }
         part.suspect = Some(Suspect { is_looping: is_back, ..suspect });
@@ -214,6 +210,9 @@ impl Workgroup {
                         }
                     }
                     part.arrive(world.ranks[*to as usize], &taken);
+                }
+                if *left != *part.active.bits() {
+                    part.active.iter().for_each(|lane| self.parted[lane] = code.end_place);
                 }
                 part.arrive(world.ranks[*default as usize], &left);
                 self.bits = [taken, left];

@@ -52,6 +52,17 @@ pub(crate) struct Executed {
 /// Workgroups that may wait for each other at a time.
 const LIMIT_SEATS: usize = 64;
 
+/// What their registers may take together.
+const LIMIT_SEAT_BYTES: u64 = 1 << 30;
+
+/// How many workgroups there is room for: two at least, since one may wait for another.
+fn seats(program: &Program) -> usize {
+    let lanes = u64::try_from(width(program)).unwrap_or(u64::MAX);
+    let bytes = lanes.saturating_mul(4).saturating_mul(u64::from(program.slot_count));
+    let fit = LIMIT_SEAT_BYTES / bytes.max(1);
+    usize::try_from(fit).unwrap_or(usize::MAX).clamp(2, LIMIT_SEATS)
+}
+
 /// Everything that a workgroup needs from outside while it runs.
 pub(crate) struct World<'a> {
     pub(crate) program: &'a Program,
@@ -122,22 +133,28 @@ fn width(program: &Program) -> usize {
 /// Runs every workgroup; those that wait for another are kept until it has run.
 fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
     let order = GroupOrder::new(world.request);
+    let seats = seats(world.program);
     let mut waiting: Vec<(Workgroup, Fuel)> = Vec::new();
-    let mut spare: Option<Workgroup> = None;
+    // Those that have ended, with their seats, and how many seats were ever taken.
+    let (mut spare, mut taken): (Vec<Workgroup>, usize) = (Vec::new(), 0);
     let mut next = 0;
     loop {
-        if next < order.count && waiting.len() < LIMIT_SEATS {
+        if next < order.count && waiting.len() < seats {
             let (workgroup, linear) = order.at(next);
             next += 1;
-            let seat = spare.as_ref().map_or(waiting.len(), |spare| spare.seat());
-            let mut group = match spare.take() {
+            let mut group = match spare.pop() {
                 Some(spare) => spare,
-                None => Workgroup::new(world, Here { seat, ..here }),
+                None => {
+                    taken += 1;
+                    Workgroup::new(world, Here { seat: taken - 1, ..here })
+                }
             };
+            let seat = group.seat();
             group.start(world, Here { workgroup, linear, seat, ..here });
-            let mut fuel = Fuel::new(world.request.fuel);
+            // Parts execute each for themselves what a whole workgroup executes once.
+            let mut fuel = Fuel::new(world.request.fuel.saturating_mul(group.part_count()));
             match group.run(world, &mut fuel)? {
-                Ended::Done => spare = Some(group),
+                Ended::Done => spare.push(group),
                 Ended::Stalled => waiting.push((group, fuel)),
             }
             continue;
@@ -153,7 +170,7 @@ fn all(world: &mut World<'_>, here: Here) -> Result<(), SoftError> {
             match group.run(world, fuel)? {
                 Ended::Done => {
                     let (group, _) = waiting.remove(at);
-                    spare = Some(group);
+                    spare.push(group);
                     is_stuck = false;
                 }
                 Ended::Stalled => {

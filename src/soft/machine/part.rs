@@ -8,6 +8,9 @@ use crate::soft::registers::Active;
 /// Instructions that a part may execute before it gives way to others.
 const SLICE: u64 = 1 << 16;
 
+/// Slices without a change of memory before a part is suspected for the first time.
+const PATIENCE: u32 = 2;
+
 /// What a workgroup may still execute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fuel {
@@ -27,10 +30,16 @@ impl Fuel {
 
     /// Whether there is enough for a block.
     pub(crate) fn take(&mut self, instructions: u64) -> bool {
-        let Some(slice) = self.slice.checked_sub(instructions) else {
-            self.left -= self.slice.min(self.left);
-            self.slice = 0;
-            return false;
+        let is_fresh = self.slice == SLICE && instructions <= self.left;
+        let slice = match self.slice.checked_sub(instructions) {
+            Some(slice) => slice,
+            // A block longer than a slice has one for itself.
+            None if is_fresh => 0,
+            None => {
+                self.left -= self.slice.min(self.left);
+                self.slice = 0;
+                return false;
+            }
         };
         self.slice = slice;
         self.left = self.left.saturating_sub(instructions);
@@ -75,8 +84,11 @@ pub(crate) struct Part {
     words: usize,
     /// Looks for a state that comes back, once a whole slice changed no memory.
     pub(crate) suspect: Option<Suspect>,
-    /// Changes of memory when the last slice ended.
-    pub(crate) quiet_since: Option<u64>,
+    /// Slices in a row in which memory didn't change, and its changes before them.
+    quiet: u32,
+    seen: u64,
+    /// How many of them raise suspicion: more each time that there was nothing to it.
+    patience: u32,
 }
 
 /// An earlier state of a part (Brent's way of finding a cycle: the state to compare with is taken
@@ -107,7 +119,9 @@ impl Part {
             spare: Vec::new(),
             words,
             suspect: None,
-            quiet_since: None,
+            quiet: 0,
+            seen: 0,
+            patience: PATIENCE,
         }
     }
 
@@ -123,7 +137,7 @@ impl Part {
         self.state = State::Running;
         self.resume = None;
         self.suspect = None;
-        self.quiet_since = None;
+        (self.quiet, self.seen, self.patience) = (0, 0, PATIENCE);
         self.arrive(first, &bits);
     }
 
@@ -166,6 +180,19 @@ impl Part {
         let bits = self.waiting[rank as usize].as_ref()?;
         let lane = bits.iter().enumerate().find(|(_, word)| **word != 0);
         lane.map(|(at, word)| (rank, at * 64 + word.trailing_zeros() as usize))
+    }
+
+    /// A slice is used up.
+    pub(crate) fn pause(&mut self, changes: u64) {
+        if self.seen != changes {
+            (self.quiet, self.seen, self.suspect) = (0, changes, None);
+            return;
+        }
+        self.quiet += 1;
+        if self.suspect.is_none() && self.quiet >= self.patience {
+            self.suspect = Some(Suspect::default());
+            self.patience = self.patience.saturating_mul(4);
+        }
     }
 
     /// Whether it is known to go round in a circle.

@@ -80,6 +80,10 @@ impl Workgroup {
         self.seat
     }
 
+    pub(super) fn part_count(&self) -> u64 {
+        self.parts.len() as u64
+    }
+
     /// Begins another workgroup in the same registers.
     pub(super) fn start(&mut self, world: &mut World<'_>, here: Here) {
         self.here = here;

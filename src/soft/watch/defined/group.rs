@@ -18,7 +18,7 @@ impl Definedness {
         self.scratch.clear();
         match group.op {
             Op::GroupNonUniformElect => self.settle(moment, group.dst[0]..group.dst[0] + 1),
-            Op::GroupNonUniformBallot => self.ballot(moment, group),
+            Op::GroupNonUniformBallot | Op::SubgroupBallotKHR => self.ballot(moment, group),
             Op::GroupNonUniformShuffle
             | Op::GroupNonUniformShuffleXor
             | Op::GroupNonUniformShuffleUp
@@ -27,7 +27,9 @@ impl Definedness {
             | Op::GroupNonUniformBroadcastFirst
             | Op::GroupNonUniformQuadBroadcast
             | Op::GroupNonUniformQuadSwap
-            | Op::GroupNonUniformRotateKHR => self.shuffle(moment, group),
+            | Op::GroupNonUniformRotateKHR
+            | Op::SubgroupReadInvocationKHR
+            | Op::SubgroupFirstInvocationKHR => self.shuffle(moment, group),
             Op::GroupNonUniformInverseBallot
             | Op::GroupNonUniformBallotBitExtract
             | Op::GroupNonUniformBallotBitCount
@@ -42,7 +44,8 @@ impl Definedness {
         let values = group.src[0]..group.src[0] + group.scalar.words();
         let index = group.src[1];
         let shades = &self.seats[moment.here.seat].shades;
-        let first = group.op == Op::GroupNonUniformBroadcastFirst;
+        let first =
+            matches!(group.op, Op::GroupNonUniformBroadcastFirst | Op::SubgroupFirstInvocationKHR);
         let mut firsts = Vec::new();
         if first {
             firsts = first_active(moment);

@@ -8,8 +8,8 @@ use crate::soft::scalar::Scalar;
 /// One invocation's operands: undefined bits and values; what isn't there is 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Operands {
-    pub(super) masks: [u64; 3],
-    pub(super) values: [u64; 3],
+    pub(super) masks: [u64; 4],
+    pub(super) values: [u64; 4],
 }
 
 /// The bits that a value of this type has.
@@ -25,7 +25,7 @@ pub(super) const fn all_bits(scalar: Scalar) -> u64 {
 
 /// The operand that a result takes its undefined bits from, for its trace.
 pub(super) fn blamed(pure: &Pure, operands: &Operands) -> usize {
-    let [condition, yes, _] = operands.masks;
+    let [condition, yes, ..] = operands.masks;
     if pure.what == What::Core(Op::Select) && condition == 0 {
         return if operands.values[0] == 0 || yes == 0 { 2 } else { 1 };
     }
@@ -39,13 +39,19 @@ pub(super) fn blamed(pure: &Pure, operands: &Operands) -> usize {
 pub(super) fn undefined_bits(pure: &Pure, operands: &Operands) -> u64 {
     let from = all_bits(pure.from);
     let to = all_bits(pure.to);
-    let Operands { masks: [a, b, c], values: [x, y, z] } = *operands;
-    let any = if a | b | c == 0 { 0 } else { to };
+    let Operands { masks: [a, b, c, d], values: [x, y, z, w] } = *operands;
+    let any = if a | b | c | d == 0 { 0 } else { to };
     let found = match pure.what {
         What::Core(op) => match op {
             Op::BitwiseAnd | Op::LogicalAnd => (a & (b | y)) | (b & (a | x)),
             Op::BitwiseOr | Op::LogicalOr => (a & (b | !y)) | (b & (a | !x)),
             Op::BitwiseXor | Op::LogicalNotEqual | Op::LogicalEqual => a | b,
+            Op::BitFieldInsert if c | d == 0 => {
+                let count = u32::try_from(w.min(64)).unwrap_or(64);
+                let low = if count == 64 { u64::MAX } else { (1 << count) - 1 };
+                let at = u32::try_from(z.min(63)).unwrap_or(63);
+                (a & !(low << at)) | ((b & low) << at)
+            }
             Op::Not | Op::LogicalNot | Op::CopyObject | Op::Bitcast | Op::UConvert => a & from,
             Op::SConvert => extend(a & from, from),
             Op::IEqual | Op::INotEqual if (x ^ y) & from & !(a | b) != 0 => 0,
@@ -114,6 +120,8 @@ mod tests {
     use crate::soft::watch::stage::pure;
 
     fn bits(op: Op, from: Scalar, to: Scalar, masks: [u64; 3], values: [u64; 3]) -> u64 {
+        let four = |[a, b, c]: [u64; 3]| [a, b, c, 0];
+        let (masks, values) = (four(masks), four(values));
         undefined_bits(&pure(What::Core(op), from, to), &Operands { masks, values })
     }
 
