@@ -2,7 +2,7 @@
 //! it says, soon.
 
 use std::fs;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -95,7 +95,7 @@ fn mutate(seed: &str, other: &str, random: &mut ChaCha8Rng) -> String {
 }
 
 /// Parses wounded seeds; true where one was understood all the same.
-fn survive(seeds: &[String], rounds: u32, parse: fn(&str) -> bool) {
+fn survive(seeds: &[String], rounds: u32, parse: &dyn Fn(&str) -> bool) {
     assert!(seeds.len() > 3, "{} seeds", seeds.len());
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut understood = 0;
@@ -104,7 +104,7 @@ fn survive(seeds: &[String], rounds: u32, parse: fn(&str) -> bool) {
         let (seed, other) = (pick(&mut random), pick(&mut random));
         let text = mutate(&seeds[seed], &seeds[other], &mut random);
         let begun = Instant::now();
-        match catch_unwind(|| parse(&text)) {
+        match catch_unwind(AssertUnwindSafe(|| parse(&text))) {
             Ok(is_understood) => understood += u32::from(is_understood),
             Err(_) => panic!("the parser panicked at:\n{text}"),
         }
@@ -113,20 +113,37 @@ fn survive(seeds: &[String], rounds: u32, parse: fn(&str) -> bool) {
     assert!(understood * 50 > rounds, "only {understood} of {rounds} were understood");
 }
 
+/// What the files name, so that a seed is understood while it is whole.
+const STAND_IN: &str = "#version 450
+layout(local_size_x = 1) in;
+void main() {}
+";
+
 #[test]
 fn a_wounded_kernel_file_is_an_error_or_is_understood() {
     let page = fs::read_to_string(root().join("docs/kernel-file.md")).expect("the page");
-    let mut seeds: Vec<String> = page
-        .split("```toml\n")
-        .skip(1)
-        .filter_map(|rest| rest.split("```").next())
-        .map(str::to_owned)
-        .collect();
-    seeds.push(
-        "version = 1\n[kernel]\ncode = \"k.comp\"\n[buffers.x]\nbinding = 0\nshape = [4]\n"
-            .to_owned(),
+    let blocks = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let mut seeds: Vec<String> = blocks.map(str::to_owned).collect();
+    let mut paths = Vec::new();
+    files(&root().join("tests/ggml"), "toml", &mut paths);
+    seeds.extend(
+        paths
+            .iter()
+            .map(|path| fs::read_to_string(path).expect("text").replace("$VKLAB_GGML_DIR/", "")),
     );
-    survive(&seeds, 4000, |text| KernelFile::parse(&root().join("examples/k.toml"), text).is_ok());
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in seeds.iter().flat_map(|seed| seed.lines()).filter_map(named) {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, STAND_IN).expect("written");
+    }
+    let path = folder.path().join("fuzzed.toml");
+    survive(&seeds, 8000, &|text| KernelFile::parse(&path, text).is_ok());
+}
+
+/// The file that a line names.
+fn named(line: &str) -> Option<&str> {
+    line.split("file = \"").nth(1)?.split('"').next()
 }
 
 #[test]
@@ -135,7 +152,7 @@ fn a_wounded_amber_script_is_an_error_or_is_understood() {
     files(&root().join("tests/amber"), "amber", &mut paths);
     let read = |path: &PathBuf| fs::read_to_string(path).expect("text");
     let seeds: Vec<String> = paths.iter().map(read).collect();
-    survive(&seeds, 4000, |text| {
+    survive(&seeds, 20_000, &|text| {
         amber::parse(&root().join("tests/amber/fuzzed.amber"), text).is_ok()
     });
 }
