@@ -49,7 +49,7 @@ pub(crate) fn kernel(words: &[u32]) -> Kernel {
 }
 
 /// A kernel on a device.
-pub struct Loaded {
+pub(crate) struct Loaded {
     soft: Soft,
     id: KernelId,
     kernel: Kernel,
