@@ -8,6 +8,7 @@ use rspirv::spirv::{GlslStd450Op as Extended, Op};
 use crate::soft::alu;
 use crate::soft::program::{Code, Pure, Slot, What};
 use crate::soft::scalar::Scalar;
+use crate::soft::words::split;
 use crate::spirv::SpirvError;
 use crate::spirv::module::{id, malformed, result_type};
 
@@ -138,12 +139,61 @@ impl Lower<'_> {
                 self.stored(&pointer, &high, manner, 1)?;
                 low
             }
-            Extended::Determinant | Extended::MatrixInverse | Extended::Refract => {
+            Extended::Ldexp => {
+                let exponents = self.narrow_exponents(operand(1)?)?;
+                let x = self.slots_of(first)?;
+                let ldexp = What::Extended(op);
+                let pairs = x.iter().zip(exponents.iter());
+                pairs.map(|(x, by)| self.pure2(ldexp, scalar, scalar, *x, *by)).collect::<Result<
+                    Rc<[Slot]>,
+                    SpirvError,
+                >>(
+                )?
+            }
+            Extended::Determinant => {
+                let x = self.slots_of(first)?;
+                let order = self.order_of(&x)?;
+                let all: Vec<usize> = (0..order).collect();
+                vec![self.determinant(scalar, &x, &all, &all)?].into()
+            }
+            Extended::MatrixInverse => {
+                let x = self.slots_of(first)?;
+                self.inverse(scalar, &x)?
+            }
+            Extended::Refract => {
                 self.problem(format!("extended instruction {op:?}"));
                 self.fresh(ty)?
             }
             _ => self.each(What::Extended(op), ty, operands)?,
         })
+    }
+
+    /// Exponents as words, whatever integers they are.
+    fn narrow_exponents(&mut self, exponents: u32) -> Result<Rc<[Slot]>, SpirvError> {
+        let from = self.types.scalar(self.type_of(exponents)?)?;
+        let slots = self.slots_of(exponents)?;
+        if from == Scalar::I32 {
+            return Ok(slots);
+        }
+        let mut slots = slots;
+        if from == Scalar::I64 {
+            // Beyond this every number is nothing or infinite.
+            let far = i64::from(i16::MAX);
+            let [low, high] = [-far, far].map(|far| far.cast_unsigned());
+            let [low, high] = [self.wide(low)?, self.wide(high)?];
+            let clamp = What::Extended(Extended::SClamp);
+            slots = slots
+                .iter()
+                .map(|slot| self.pure(clamp, from, from, &[*slot, low, high]))
+                .collect::<Result<_, SpirvError>>()?;
+        }
+        let convert = What::Core(Op::SConvert);
+        slots.iter().map(|slot| self.pure(convert, from, Scalar::I32, &[*slot])).collect()
+    }
+
+    fn wide(&mut self, value: u64) -> Result<Slot, SpirvError> {
+        let [low, high] = split(value);
+        self.constant(low, Some(high))
     }
 
     fn parts(&self, ty: u32) -> Result<(u32, u32), SpirvError> {
@@ -185,6 +235,64 @@ impl Lower<'_> {
     /// A whole number below 2 as a float: zero has the same bits everywhere.
     fn number(&mut self, scalar: Scalar, bits: u32) -> Result<Slot, SpirvError> {
         self.constant(bits, (scalar.words() == 2).then_some(0))
+    }
+
+    /// Rows of a square matrix.
+    fn order_of(&self, x: &[Slot]) -> Result<usize, SpirvError> {
+        let order = (1..=4).find(|order| order * order == x.len());
+        order.ok_or_else(|| SpirvError::malformed("a matrix that isn't square"))
+    }
+
+    /// Laplace's expansion along the first of the columns that are left; element (row, col) of the
+    /// whole matrix is component `col * order + row`.
+    fn determinant(
+        &mut self,
+        scalar: Scalar,
+        x: &[Slot],
+        rows: &[usize],
+        cols: &[usize],
+    ) -> Result<Slot, SpirvError> {
+        let order = self.order_of(x)?;
+        let Some((col, cols)) = cols.split_first() else {
+            return Err(SpirvError::malformed("the determinant of nothing"));
+        };
+        let mut sum = None;
+        for (at, row) in rows.iter().enumerate() {
+            let element = x[col * order + row];
+            let rest: Vec<usize> = rows.iter().copied().filter(|other| other != row).collect();
+            let term = if cols.is_empty() {
+                element
+            } else {
+                let minor = self.determinant(scalar, x, &rest, cols)?;
+                self.pure2(What::Core(Op::FMul), scalar, scalar, element, minor)?
+            };
+            let join = if at % 2 == 0 { Op::FAdd } else { Op::FSub };
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => self.pure2(What::Core(join), scalar, scalar, sum, term)?,
+            });
+        }
+        sum.ok_or_else(|| SpirvError::malformed("the determinant of nothing"))
+    }
+
+    /// The transposed cofactors by the determinant.
+    fn inverse(&mut self, scalar: Scalar, x: &[Slot]) -> Result<Rc<[Slot]>, SpirvError> {
+        let order = self.order_of(x)?;
+        let all: Vec<usize> = (0..order).collect();
+        let whole = self.determinant(scalar, x, &all, &all)?;
+        let without = |one: usize| -> Vec<usize> { (0..order).filter(|at| *at != one).collect() };
+        let mut slots = Vec::with_capacity(x.len());
+        for col in 0..order {
+            for row in 0..order {
+                // Row and column change places.
+                let mut cofactor = self.determinant(scalar, x, &without(col), &without(row))?;
+                if (row + col) % 2 == 1 {
+                    cofactor = self.pure(What::Core(Op::FNegate), scalar, scalar, &[cofactor])?;
+                }
+                slots.push(self.pure2(What::Core(Op::FDiv), scalar, scalar, cofactor, whole)?);
+            }
+        }
+        Ok(slots.into())
     }
 
     fn unpacked(&mut self, op: Extended, ty: u32, word: u32) -> Result<Rc<[Slot]>, SpirvError> {

@@ -52,6 +52,10 @@ const LIMIT_SLOTS: u32 = 1 << 20;
 /// Lowers a kernel's module with names and lines, in which nothing was moved or merged, for a
 /// subgroup size, which decides the size of cooperative matrices.
 pub(crate) fn lower(kernel: &Kernel, subgroup_size: u32) -> Result<Program, SoftError> {
+    let unheard = refuse::unheard(&kernel.debug);
+    if !unheard.is_empty() {
+        return Err(SoftError::Unsupported { kernel: kernel.name.clone(), what: unheard });
+    }
     let module = Module::new(&kernel.debug)?;
     let unknown = refuse::unknown(&module);
     if !unknown.is_empty() {

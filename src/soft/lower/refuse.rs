@@ -68,8 +68,30 @@ const CAPABILITIES: &[Capability] = &[
     Capability::FloatControls2,
 ];
 
-/// Capabilities that the interpreter's module header lacks a name for are refused by their number
-/// in the parser already.
+/// Capabilities and instructions that the grammar has no name for, which the parser would stop at.
+pub(super) fn unheard(words: &[u32]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let mut at = HEADER_LEN;
+    while let Some(first) = words.get(at) {
+        let (len, opcode) = (first >> 16, first & 0xffff);
+        let is_capability = opcode == Op::Capability as u32;
+        let capability = words.get(at + 1).filter(|_| is_capability);
+        if let Some(number) = capability.filter(|number| Capability::from_u32(**number).is_none()) {
+            found.insert(format!("capability {number}"));
+        }
+        if Op::from_u32(opcode).is_none() {
+            found.insert(format!("instruction {opcode}"));
+        }
+        // A length of zero is the parser's to refuse.
+        at += len.max(1) as usize;
+    }
+    found.into_iter().collect()
+}
+
+/// Magic, version, generator, bound, schema.
+const HEADER_LEN: usize = 5;
+
+/// What the grammar has a name for and the interpreter doesn't know.
 pub(super) fn unknown(module: &Module) -> Vec<String> {
     let mut found = BTreeSet::new();
     for instruction in &module.instructions {

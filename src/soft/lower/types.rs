@@ -121,9 +121,13 @@ impl Types {
             },
             Op::TypeRuntimeArray => {
                 let stride = module.decoration(own, Decoration::ArrayStride);
-                let stride = stride.filter(|stride| *stride > 0);
-                let missing = || malformed("a runtime array without a stride");
-                Type::Runtime { of: at(0)?, stride: stride.ok_or_else(missing)? }
+                // One without a stride is in no buffer, whatever it is declared for.
+                let stride = match stride.filter(|stride| *stride > 0) {
+                    Some(stride) => stride,
+                    None => u32::try_from(self.size(at(0)?, Layout::Natural)?.0.max(1))
+                        .map_err(|_| SpirvError::unsupported("an element beyond 4 GiB"))?,
+                };
+                Type::Runtime { of: at(0)?, stride }
             }
             Op::TypeStruct => Type::Struct { members: members(module, instruction, own)? },
             Op::TypePointer => match instruction.operands.first() {
