@@ -84,8 +84,9 @@ fn every_kernel_passes_with_results_that_are_not_all_zero() {
 ///   of them swaps them meanwhile; the other one then has no use for what it read.
 /// - `flash_attn` works on whole blocks of rows: those beyond the last query are never written to
 ///   shared memory, go through the softmax all the same and are not stored.
-const THEIRS: [(&str, &str, &str); 2] = [
+const THEIRS: [(&str, &str, &str); 3] = [
     ("argsort.toml", "oob-read", "argsort.comp"),
+    ("argsort.toml", "race", "argsort.comp"),
     ("flash_attn.toml", "uninit-read", "flash_attn"),
 ];
 
