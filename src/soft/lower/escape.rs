@@ -71,3 +71,42 @@ fn loops(blocks: &Blocks) -> Vec<HashSet<usize>> {
     }
     inside
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(op: Op, id: Option<u32>, operands: &[u32]) -> Instruction {
+        let operands = operands.iter().map(|id| Operand::IdRef(*id)).collect();
+        Instruction::new(op, id.map(|_| 1), id, operands)
+    }
+
+    /// A loop of one block, which computes 20 and leaves from its end; `behind` stands after it.
+    fn escaped(behind: Instruction) -> HashSet<u32> {
+        let (entry, header, merge, next) = (10, 11, 12, 13);
+        let mut merging = made(Op::LoopMerge, None, &[merge, header]);
+        merging.operands.push(Operand::LoopControl(rspirv::spirv::LoopControl::NONE));
+        let instructions = [
+            made(Op::Label, Some(entry), &[]),
+            made(Op::Branch, None, &[header]),
+            made(Op::Label, Some(header), &[]),
+            made(Op::IAdd, Some(20), &[2, 3]),
+            merging,
+            made(Op::BranchConditional, None, &[4, header, merge]),
+            made(Op::Label, Some(merge), &[]),
+            behind,
+            made(Op::Branch, None, &[next]),
+            made(Op::Label, Some(next), &[]),
+            made(Op::Return, None, &[]),
+        ];
+        let blocks = Blocks::of(&instructions).expect("blocks");
+        escaping(&instructions, &blocks)
+    }
+
+    #[test]
+    fn a_phi_behind_a_loop_takes_its_value_out_of_it() {
+        assert_eq!(escaped(made(Op::IAdd, Some(21), &[20, 2])), HashSet::from([20]));
+        assert_eq!(escaped(made(Op::Phi, Some(21), &[20, 11])), HashSet::from([20]));
+        assert_eq!(escaped(made(Op::IAdd, Some(21), &[2, 3])), HashSet::new());
+    }
+}
